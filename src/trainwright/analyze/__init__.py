@@ -1,0 +1,1 @@
+"""Where the time goes: analyses over the trace store."""

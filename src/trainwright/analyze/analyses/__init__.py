@@ -1,0 +1,1 @@
+"""Analysis leaves: each turns a run into tables."""

@@ -1,0 +1,1 @@
+"""Command leaves: one per sub-command."""

@@ -1,0 +1,1 @@
+"""Values and rules every feature shares: errors, results, units, registry, settings, executor."""

@@ -1,0 +1,1 @@
+"""Executor leaves: where units of work run."""

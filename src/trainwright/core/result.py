@@ -1,0 +1,164 @@
+"""What every command answers with: tables, findings and quality notes.
+
+Everything a person sees is made of these values, so a new analysis shows up in the console, in HTML, in JSON and
+in the browser with no more code. Declare a table once as a `TableSpec` (name, columns with units and help); help
+texts, the catalogue and the renderers read that declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Cell = str | int | float | bool | None
+Unit = Literal["text", "id", "count", "ns", "bytes", "share", "GB/s", "ratio", "number"]
+Severity = Literal["error", "warning", "info"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One column: `unit` decides how people see it; machine formats always carry the raw value."""
+
+    name: str
+    unit: Unit
+    help: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """How a table is best looked at.
+
+    `kind` ``stacked``: one horizontal bar per row, labelled by the columns in `label`, one segment per column of
+    `values`. ``bars``: one bar per row for the single column in `values`, longest first.
+    """
+
+    kind: Literal["stacked", "bars"]
+    label: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSpec:
+    """The declaration of a table: what it is called, what it says, and what its columns mean."""
+
+    name: str
+    title: str
+    help: str
+    columns: tuple[Column, ...]
+    chart: Chart | None = None
+    #: Columns that people are shown; empty means all. Machine formats always carry all.
+    shown: tuple[str, ...] = ()
+
+    def table(self, rows: Iterable[Sequence[Cell]]) -> Table:
+        """A table of this kind; each row gives every column in the declared order."""
+        return Table(spec=self, rows=[tuple(row) for row in rows])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Rows under a declaration. Times are integer ns, sizes integer bytes."""
+
+    spec: TableSpec
+    rows: list[tuple[Cell, ...]]
+
+    @property
+    def name(self) -> str:
+        """The declared name."""
+        return self.spec.name
+
+    @property
+    def column_names(self) -> list[str]:
+        """The declared column names, in order."""
+        return [column.name for column in self.spec.columns]
+
+    def column(self, name: str) -> list[Cell]:
+        """All values of one column, in row order."""
+        at = self.column_names.index(name)
+        return [row[at] for row in self.rows]
+
+    def records(self) -> list[dict[str, Cell]]:
+        """The rows as dictionaries."""
+        names = self.column_names
+        return [dict(zip(names, row, strict=True)) for row in self.rows]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Where:
+    """The place a finding speaks of; what does not apply stays None and is left out of machine output."""
+
+    rank: int | None = None
+    step: int | None = None
+    op: str | None = None
+    module: str | None = None
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """Rows of a named table that prove a finding."""
+
+    table: str
+    rows: tuple[tuple[Cell, ...], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing the user should know: the cause, named, with evidence and a way out."""
+
+    code: str
+    severity: Severity
+    title: str
+    detail: str = ""
+    advice: str = ""
+    saving_ns: int | None = None
+    where: Where = field(default_factory=Where)
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quality:
+    """Something in the input that was missing, damaged, repaired or lost: `count` times, first seen at `offset`."""
+
+    code: str
+    count: int
+    example: str = ""
+    file: str = ""
+    offset: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """The whole answer of a command or an analysis."""
+
+    tables: tuple[Table, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    quality: tuple[Quality, ...] = ()
+    #: Command specific keys of the machine-readable answer, for example ``{"store": "/path"}``.
+    extra: Mapping[str, Cell] = field(default_factory=dict)
+
+    def table(self, name: str) -> Table:
+        """The table called `name`; a `KeyError` when the result has none."""
+        for table in self.tables:
+            if table.name == name:
+                return table
+        raise KeyError(name)
+
+
+def merge(results: Iterable[Result]) -> Result:
+    """One result out of many: rows of tables with the same name are concatenated in order, the rest is appended."""
+    tables: dict[str, Table] = {}
+    findings: list[Finding] = []
+    quality: list[Quality] = []
+    extra: dict[str, Cell] = {}
+    for result in results:
+        for table in result.tables:
+            known = tables.get(table.name)
+            rows = table.rows if known is None else known.rows + table.rows
+            tables[table.name] = Table(spec=table.spec, rows=rows)
+        findings.extend(result.findings)
+        quality.extend(result.quality)
+        extra.update(result.extra)
+    return Result(tables=tuple(tables.values()), findings=tuple(findings), quality=tuple(quality), extra=extra)

@@ -1,0 +1,1 @@
+"""Results become something people read: console, HTML, JSON, CSV."""

@@ -1,0 +1,1 @@
+"""Renderer leaves: one per output format."""

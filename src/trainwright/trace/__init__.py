@@ -1,0 +1,1 @@
+"""Profiles on disk become columns: readers, the schema of the columns, the store, level of detail."""

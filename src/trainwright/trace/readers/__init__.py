@@ -1,0 +1,1 @@
+"""Reader leaves: one per profile format."""

@@ -1,0 +1,154 @@
+"""Read damaged stretches of an event array one event at a time, repairing what can be repaired.
+
+The fast path of `trainwright.trace.json_events` hands over the stretches that are not valid JSON. Damage seen in
+public reports: unescaped quotes and newlines in names, Windows back-slashes, control characters, bytes that are not
+UTF-8, a file cut in the middle. Damage costs the event it is in and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+
+#: A string, or a brace outside strings.
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
+#: The end of one event and the first key of the next: where reading can start again.
+_BOUNDARY = re.compile(
+    rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id|s|bp)"\s*:)|\}\s*(?=\]\s*(?:[,}]|$))'
+)
+_BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
+_NEXT_EVENT = re.compile(rb'\{\s*"')
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadEvent:
+    """One event of a stretch: valid JSON text, its place, and what was repaired (empty: nothing)."""
+
+    text: bytes
+    offset: int
+    size: int
+    repair: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LostEvent:
+    """One event that could not be read."""
+
+    offset: int
+    reason: str
+    text: bytes
+
+
+@dataclass(kw_only=True)
+class Stretch:
+    """What was read from a stretch. `array_end` is the offset of the ``]`` that closes the array, if it is here."""
+
+    events: list[ReadEvent] = field(default_factory=list)
+    lost: list[LostEvent] = field(default_factory=list)
+    array_end: int | None = None
+
+
+def read_stretch(data: bytes, offset: int) -> Stretch:
+    """The events in `data`, which starts at or between events and stands at `offset` in its file."""
+    result = Stretch()
+    at = 0
+    while at < len(data):
+        char = data[at : at + 1]
+        if char.isspace() or char == b",":
+            at += 1
+        elif char == b"]":
+            result.array_end = offset + at
+            return result
+        elif char == b"{":
+            at = _read_event(data, at, offset, result)
+        else:
+            at = _skip_garbage(data, at, offset, result)
+    return result
+
+
+def _read_event(data: bytes, at: int, offset: int, result: Stretch) -> int:
+    """Read the event that starts at `at`; where to go on."""
+    stop = _closing_brace(data, at)
+    if stop is not None and (text := _parse(data[at:stop])) is not None:
+        repair = "" if text == data[at:stop] else _what_changed(data[at:stop])
+        result.events.append(ReadEvent(text=text, offset=offset + at, size=stop - at, repair=repair))
+        return stop
+    boundary = _BOUNDARY.search(data, at)
+    if boundary is None:
+        whole = data[at:]
+        if stop is None and (text := _parse(whole.rstrip())) is None:
+            result.lost.append(LostEvent(offset=offset + at, reason="truncated", text=whole[:200]))
+            return len(data)
+        end = len(data)
+    else:
+        end = boundary.start() + 1
+    text = _parse(data[at:end], mend_quotes=True)
+    if text is None:
+        result.lost.append(LostEvent(offset=offset + at, reason="malformed", text=data[at : at + 200]))
+    else:
+        result.events.append(ReadEvent(text=text, offset=offset + at, size=end - at, repair="unescaped quotes"))
+    return end
+
+
+def _closing_brace(data: bytes, at: int) -> int | None:
+    """The end of the object that opens at `at`, None when it does not close."""
+    depth = 0
+    for token in _TOKEN.finditer(data, at):
+        kind = token.group()
+        if kind == b"{":
+            depth += 1
+        elif kind == b"}":
+            depth -= 1
+            if depth == 0:
+                return token.end()
+    return None
+
+
+def _parse(raw: bytes, *, mend_quotes: bool = False) -> bytes | None:
+    """Valid JSON text of one event: `raw` itself where it is valid, mended where possible, else None."""
+    text = raw.decode("utf-8", errors="replace")
+    attempts = [text, _BAD_ESCAPE.sub(r"\\\\", text)]
+    if mend_quotes:
+        attempts.append(_escape_inner_quotes(attempts[-1]))
+    for attempt in attempts:
+        try:
+            event = json.loads(attempt, strict=False)
+        except (ValueError, RecursionError):
+            continue
+        if not isinstance(event, dict):
+            return None
+        try:
+            json.loads(raw)
+        except (ValueError, RecursionError):
+            return json.dumps(event, ensure_ascii=False).encode("utf-8", errors="replace")
+        return raw
+    return None
+
+
+def _what_changed(raw: bytes) -> str:
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return "not UTF-8"
+    return "bad escape" if _BAD_ESCAPE.search(text) else "control character"
+
+
+def _escape_inner_quotes(text: str) -> str:
+    """Escape quotes that cannot open or close a string: no ``{[,:`` before them and no ``,:}]`` after them."""
+    out = []
+    for at, char in enumerate(text):
+        if char == '"' and (at == 0 or text[at - 1] != "\\"):
+            before = text[:at].rstrip()[-1:]
+            after = text[at + 1 :].lstrip()[:1] if len(text) < 1 << 16 else text[at + 1 : at + 2]
+            if before not in "{[,:" and after not in ",:}]":
+                out.append("\\")
+        out.append(char)
+    return "".join(out)
+
+
+def _skip_garbage(data: bytes, at: int, offset: int, result: Stretch) -> int:
+    """Step over bytes that start no event; one loss however long they are."""
+    found = _NEXT_EVENT.search(data, at + 1)
+    result.lost.append(LostEvent(offset=offset + at, reason="not an event", text=data[at : at + 200]))
+    return found.start() if found else len(data)
