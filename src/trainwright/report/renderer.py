@@ -44,11 +44,11 @@ class Renderer(Protocol):
     def render(self, page: Page) -> str:
         """The document as text."""
 
-    def write(self, page: Page, path: Path) -> list[Path]:
+    def write(self, page: Page, path: Path, *, force: bool = False) -> list[Path]:
         """Write the document whole or not at all, and return what was written.
 
         Raises:
-            OutputError: the path cannot be written.
+            OutputError: the path exists and `force` is not set, or it cannot be written.
         """
 
 

@@ -34,7 +34,9 @@ class ByteStream:
             self.size = path.stat().st_size
             self._file = path.open("rb", buffering=0)
         except OSError as error:
-            raise InputError(f"cannot read {path}: {error.strerror}", todo="check the path and its permissions") from error
+            raise InputError(
+                f"cannot read {path}: {error.strerror}", todo="check the path and its permissions"
+            ) from error
         self._zip = zlib.decompressobj(wbits=31) if self._peek(2) == GZIP_MAGIC else None
         self._limit = max_input_bytes()
         self._pending = b""

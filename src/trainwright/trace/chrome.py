@@ -239,7 +239,7 @@ class _Pourer:
             self._dialect.details(table, self._sink)
 
     def _quarantine(self, table: pa.Table, start: I64, dur: I64) -> tuple[pa.Table, I64, I64]:
-        """Set events at time 0 without duration aside when the others are far away: they would stretch the time axis."""
+        """Set events at time 0 without duration aside when the others are far away: they stretch the time axis."""
         zero = (start == 0) & (dur == 0)
         if not zero.any() or np.abs(start).max() < QUARANTINE_DISTANCE_NS:
             return table, start, dur
@@ -256,7 +256,11 @@ class _Pourer:
     def _slice_kinds(self, table: pa.Table, track: I32) -> I32:
         """Kind code of each slice; the dialect is asked once per (track, category, name)."""
         cat, name = self._codes(table, "cat"), self._codes(table, "name")
-        keys = (track.astype(np.int64) << 44) | ((cat.astype(np.int64) & 0xFFF) << 32) | (name.astype(np.int64) & 0xFFFFFFFF)
+        keys = (
+            (track.astype(np.int64) << 44)
+            | ((cat.astype(np.int64) & 0xFFF) << 32)
+            | (name.astype(np.int64) & 0xFFFFFFFF)
+        )
         distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         codes = np.empty(len(distinct), np.int32)
         fresh = [at for at, key in enumerate(distinct.tolist()) if key not in self._kind_of]
@@ -266,7 +270,7 @@ class _Pourer:
                 self._kind_of[int(distinct[at])] = self._ask_kind(row, int(track[first[at]]))
         for at, key in enumerate(distinct.tolist()):
             codes[at] = self._kind_of[key]
-        return codes[inverse.reshape(-1)]
+        return np.asarray(codes[inverse.reshape(-1)])
 
     def _ask_kind(self, row: Mapping[str, str | None], track: int) -> int:
         pid, tid = row["pid"] or "", row["tid"] or ""
@@ -298,7 +302,13 @@ class _Pourer:
         track, ts = self._track_numbers(table), table["ts_ns"].to_numpy()
         category = table["cat"].fill_null("")
         self._sink.add(
-            "flows", event=table["event"].to_numpy(), category=category, id=table["id"], phase=phase, track=track, ts_ns=ts
+            "flows",
+            event=table["event"].to_numpy(),
+            category=category,
+            id=table["id"],
+            phase=phase,
+            track=track,
+            ts_ns=ts,
         )
         if self._dialect.flow_links or self._dialect.on_flows:
             self._flows.add_ends(phase, category, table["id"], table["name"], track, ts)
@@ -316,7 +326,14 @@ class _Pourer:
             for series, value in values.items():
                 number = _number(value)
                 if number is not None:
-                    row = (table["event"][at].as_py(), int(track[at]), ts[at], table["name"][at].as_py(), series, number)
+                    row = (
+                        table["event"][at].as_py(),
+                        int(track[at]),
+                        ts[at],
+                        table["name"][at].as_py(),
+                        series,
+                        number,
+                    )
                     for key, cell in zip(rows, row, strict=True):
                         rows[key].append(cell)
         if rows["event"]:

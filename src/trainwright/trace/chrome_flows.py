@@ -38,15 +38,19 @@ class FlowBinder:
         self._slices.append(columns)
 
     def add_ends(
-        self, phase: str, category: pa.ChunkedArray, flow_id: pa.ChunkedArray, name: pa.ChunkedArray, track: I32, ts: I64
+        self,
+        phase: str,
+        category: pa.ChunkedArray,
+        flow_id: pa.ChunkedArray,
+        name: pa.ChunkedArray,
+        track: I32,
+        ts: I64,
     ) -> None:
         """A batch of arrow ends: starts (``s``) or finishes (``f``); steps (``t``) bind nothing."""
         if phase not in self._ends:
             return
         rows = len(track)
-        label = [
-            cat or text or "" for cat, text in zip(category.to_pylist(), name.to_pylist(), strict=True)
-        ]
+        label = [cat or text or "" for cat, text in zip(category.to_pylist(), name.to_pylist(), strict=True)]
         ids = self._texts.encode(flow_id, rows)
         self._ends[phase].append((self._labels.encode(label, rows), ids, track, ts))
 
@@ -75,7 +79,9 @@ class FlowBinder:
 
     def _set_links(self, labels: I32, ids: I32, source: I64, target: I64, rows: int) -> None:
         """Give both slices of the wanted arrows the number of their flow as link."""
-        wanted = np.array([text.startswith(self._prefixes) if self._prefixes else False for text in self._labels.texts()])
+        wanted = np.array(
+            [text.startswith(self._prefixes) if self._prefixes else False for text in self._labels.texts()]
+        )
         use = np.flatnonzero(wanted[labels])
         link = np.full(rows, -1, np.int64)
         # one host slice may start several arrows: all of its targets share the first arrow's number

@@ -13,7 +13,9 @@ ELEMENT_BYTES = {
     "c10::half": 2, "c10::bfloat16": 2, "uint16": 2, "uint32": 4, "uint64": 8, "int128": 16,
 }  # fmt: skip
 
-_KERNEL = re.compile(r"^(?:void )?(?:nccl|rccl|msccl|hccl|mccl|oneccl)(?:Dev)?Kernel|^ncclSymk|^(?:nccl|rccl)Generic", re.IGNORECASE)
+_KERNEL = re.compile(
+    r"^(?:void )?(?:nccl|rccl|msccl|hccl|mccl|oneccl)(?:Dev)?Kernel|^ncclSymk|^(?:nccl|rccl)Generic", re.IGNORECASE
+)
 _ALGORITHM = re.compile(r"_(RING|TREE|NVLS|COLLNET\w*?|PAT)_(LL128|LL|SIMPLE)", re.IGNORECASE)
 #: Canonical operator by its spelling without case and punctuation; longest spelling first.
 _OPERATORS = {
@@ -47,10 +49,10 @@ def is_host_collective(name: str) -> bool:
 
 
 def parse_collective(name: str) -> CollectiveName:
-    """Operator and algorithm out of a kernel, range or argument name (``"_allgather_base"``, ``"ncclDevKernel_..."``)."""
+    """Operator and algorithm out of a kernel, range or argument name, such as ``"_allgather_base"``."""
     found = _ALGORITHM.search(name)
     algorithm = "_".join(found.groups()).upper() if found else ""
-    plain = re.sub(r"[^a-z]", "", name.split("(")[0].lower())
+    plain = re.sub(r"[^a-z]", "", name.split("(", maxsplit=1)[0].lower())
     for spelling, op in _OPERATORS.items():
         if spelling in plain:
             return CollectiveName(op=op, algorithm=algorithm)

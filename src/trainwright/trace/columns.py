@@ -93,9 +93,9 @@ class TableBuffer:
         if isinstance(data, int | float | np.generic):
             return np.full(rows, data, dtype)
         if isinstance(data, pa.Array | pa.ChunkedArray):
-            if data.null_count and column.default is not None:
-                data = data.fill_null(column.default)
-            data = data.to_numpy(zero_copy_only=False) if isinstance(data, pa.Array) else data.to_numpy()
+            whole: Any = data.combine_chunks() if isinstance(data, pa.ChunkedArray) else data
+            filled = whole if column.default is None else whole.fill_null(column.default)
+            data = filled.to_numpy(zero_copy_only=False)
         array = np.asarray(data)
         assert array.dtype.kind != "f" or column.type == "f64", f"{self.schema.name}.{column.name} given floats"
         return array.astype(dtype, copy=False)

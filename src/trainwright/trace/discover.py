@@ -146,7 +146,7 @@ def _join(sources: Sequence[RankSource]) -> list[tuple[RankSource, ...]]:
     by_path: dict[Path, list[RankSource]] = {}
     for source in sources:
         by_path.setdefault(source.path, []).append(source)
-    joined = []
+    joined: list[tuple[RankSource, ...]] = []
     for group in by_path.values():
         if len({source.reader for source in group}) < len(group):  # two of one format are two ranks
             joined.extend((source,) for source in group)

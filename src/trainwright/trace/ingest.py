@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,19 +92,6 @@ def ingest_rank(job: _Job, report: Report) -> None:
 def store_dir() -> Path:
     """The folder that holds one folder per rank."""
     return cache_dir() / f"store-v{STORE_VERSION}"
-
-
-def stored_ranks() -> list[Path]:
-    """Folders of complete ranks in the store."""
-    folder = store_dir()
-    return sorted(path.parent for path in folder.glob(f"*/{MANIFEST}")) if folder.exists() else []
-
-
-def clear_store() -> int:
-    """Remove the whole store; the number of ranks removed."""
-    count = len(stored_ranks())
-    shutil.rmtree(store_dir(), ignore_errors=True)
-    return count
 
 
 def _key(unit: RankUnit) -> str:

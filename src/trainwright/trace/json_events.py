@@ -199,9 +199,7 @@ class EventFile:
             tail += more
         self._tail = tail
 
-    def _decode(
-        self, decoder: _Decoder, offset: int, cut: Cut, *, last: bool
-    ) -> tuple[Batch | None, int | None]:
+    def _decode(self, decoder: _Decoder, offset: int, cut: Cut, *, last: bool) -> tuple[Batch | None, int | None]:
         """The events of a cut chunk, and the offset of the end of the array if it is in here."""
         table = None if last else decoder.decode(cut)  # the last cut ends with the rest of the document
         if table is not None:
@@ -213,9 +211,7 @@ class EventFile:
             return Batch(table=table, offset=cut.start + offset, size=cut.size, cut=cut), None
         return self._decode_damaged(decoder, offset, cut, bad)
 
-    def _decode_damaged(
-        self, decoder: _Decoder, offset: int, cut: Cut, bad: I64
-    ) -> tuple[Batch | None, int | None]:
+    def _decode_damaged(self, decoder: _Decoder, offset: int, cut: Cut, bad: I64) -> tuple[Batch | None, int | None]:
         """Read around the bad cuts: good ones as they are, stretches of bad ones event by event."""
         keep = np.ones(len(cut.start), np.bool_)
         keep[bad] = False
@@ -250,7 +246,7 @@ class _Cutter:
 
     def __init__(self, sample: bytes) -> None:
         counts: dict[bytes, int] = {}
-        for found in _SEPARATOR.finditer(sample[:1 << 20]):
+        for found in _SEPARATOR.finditer(sample[: 1 << 20]):
             counts[found.group(1)] = counts.get(found.group(1), 0) + 1
         gap = max(counts, key=lambda text: counts[text]) if counts else b","
         self._separator = b"}" + gap + b"{"
@@ -288,7 +284,7 @@ class _Decoder:
     def __init__(self, database: Any, arguments: Mapping[str, str], sample: bytes) -> None:
         self._database = database
         self._arguments = arguments
-        self._as_text, self._quote = _time_style(sample[:1 << 20])
+        self._as_text, self._quote = _time_style(sample[: 1 << 20])
 
     def valid(self, cut: Cut) -> npt.NDArray[np.bool_]:
         """Which rows are valid JSON; invalid UTF-8 is not."""
@@ -322,7 +318,7 @@ class _Decoder:
 
     def _exact_times(self, table: pa.Table) -> pa.Table:
         ts = table["ts"].combine_chunks()
-        exact = _ns_from_texts(ts) if self._as_text else _ns_from_floats(ts)
+        exact = _ns_from_texts(self._database, ts) if self._as_text else _ns_from_floats(ts)
         table = table.set_column(table.schema.get_field_index("ts"), "ts_ns", exact)
         dur = _ns_from_floats(table["dur"].combine_chunks())
         return table.set_column(table.schema.get_field_index("dur"), "dur_ns", dur)
@@ -364,7 +360,7 @@ def _join(texts: list[bytes]) -> Cut:
 
 
 def _ns_from_floats(us: pa.Array) -> pa.Array:
-    """Nanoseconds from float64 microseconds: whole and fraction apart, so that no digit is lost (see EXACT_FLOAT_US)."""
+    """Nanoseconds from float64 microseconds: whole and fraction apart, so that no digit is lost."""
     values = us.to_numpy(zero_copy_only=False)
     known = np.isfinite(values) & (np.abs(values) < 2**63 / 1000)
     values = np.where(known, values, 0.0)
@@ -373,14 +369,15 @@ def _ns_from_floats(us: pa.Array) -> pa.Array:
     return pa.array(ns, mask=~known)
 
 
-def _ns_from_texts(us: pa.Array) -> pa.Array:
-    """Nanoseconds from decimal text: plain decimals in one vectorised cast, the rest one by one."""
+def _ns_from_texts(database: Any, us: pa.Array) -> pa.Array:
+    """Nanoseconds from decimal text: plain decimals in one vectorised cast, what that cannot read one by one."""
     view = pa.table({"t": us})  # noqa: F841 - DuckDB reads the variable
-    query = "SELECT CAST(round(TRY_CAST(t AS DECIMAL(38, 6)) * 1000) AS BIGINT) AS ns FROM view"
-    try:
-        return duckdb.sql(query).to_arrow_table()["ns"].combine_chunks()
-    except duckdb.Error:
-        return pa.array([None if text is None else ns_from_text(text) for text in us.to_pylist()], pa.int64())
+    query = "SELECT TRY_CAST(round(TRY_CAST(t AS DECIMAL(38, 6)) * 1000) AS BIGINT) AS ns FROM view"
+    ns = database.sql(query).to_arrow_table()["ns"].combine_chunks()
+    if ns.null_count == us.null_count:
+        return ns
+    texts = us.to_pylist()
+    return pa.array([None if text is None else ns_from_text(text) for text in texts], pa.int64())
 
 
 def _runs(rows: I64) -> list[tuple[int, int]]:

@@ -32,7 +32,7 @@ _KIND_OF_CATEGORY = {
 }  # fmt: skip
 
 _STEP = re.compile(r"^ProfilerStep\s*#?\s*\d+$")
-_DATALOADER = re.compile(r"^enumerate\(DataLoader\)|DataLoader.*__next__|dataloader[._](?:next|fetch|load)", re.IGNORECASE)
+_DATALOADER = re.compile(r"^enumerate\(DataLoader\)|DataLoader.*__next__|^data[._ ]?load(?:er|ing)", re.IGNORECASE)
 
 _DEVICE_TYPES = {0: "cpu", 1: "cuda", 6: "hip", 9: "xla", 12: "xpu", 18: "hpu", 20: "npu", 19: "mtia"}
 
@@ -130,7 +130,9 @@ def _blocks(grid: pa.ChunkedArray) -> npt.NDArray[np.int64]:
 
 
 def _pour_collectives(table: pa.Table, sink: Sink) -> None:
-    rows: dict[str, list[Any]] = {key: [] for key in ("event", "group", "seq", "op", "dtype", "bytes", "group_size", "algorithm")}
+    rows: dict[str, list[Any]] = {
+        key: [] for key in ("event", "group", "seq", "op", "dtype", "bytes", "group_size", "algorithm")
+    }
     columns = (
         "event", "name", "Collective name", "dtype", "In msg nelems", "Out msg nelems", "Group size",
         "Process Group Name", "Seq",

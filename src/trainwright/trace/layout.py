@@ -45,6 +45,7 @@ class Layout:
     lane_first: I64
     lane_count: I64
     lane_overlapping: Bool
+    straddling: int
 
 
 def lay_out(track: I32, start_ns: I64, dur_ns: I64, *, may_contain: Bool) -> Layout:
@@ -143,7 +144,7 @@ def _open_slices(start: I64, end: I64, grain: int) -> I64:
     """
     lasting = end > start
     effective = np.maximum(end - grain, start + 1)
-    started = np.cumsum(lasting) - lasting
+    started: I64 = np.cumsum(lasting) - lasting
     ended = np.searchsorted(np.sort(effective[lasting]), start, side="right")
     return (started - ended).astype(np.int64)
 

@@ -70,9 +70,7 @@ def _merge(below: Level, longest: I64, origin: int) -> tuple[Level, I64]:
     short = (below.end_ns - below.start_ns) < width
     bin_of = (below.start_ns - origin) // width
     begins = np.ones(len(short), np.bool_)
-    begins[1:] = ~(
-        short[1:] & short[:-1] & (below.lane[1:] == below.lane[:-1]) & (bin_of[1:] == bin_of[:-1])
-    )
+    begins[1:] = ~(short[1:] & short[:-1] & (below.lane[1:] == below.lane[:-1]) & (bin_of[1:] == bin_of[:-1]))
     first = np.flatnonzero(begins)
     count = np.diff(np.append(first, len(short)))
     most = np.maximum.reduceat(longest, first)

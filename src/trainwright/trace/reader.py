@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ import pyarrow as pa
 from trainwright.core.registry import Registry
 
 #: What `Sink.add` takes for a column: one value for all rows, or one per row.
-ColumnData = int | float | bool | str | None | Sequence[Any] | np.ndarray[Any, Any] | pa.Array
+ColumnData: TypeAlias = int | float | bool | str | Sequence[Any] | np.ndarray[Any, Any] | pa.Array | None
 
 #: How a rank was found, best first (see `trainwright.trace.discover`).
 RankOrigin = Literal["file name", "metadata", "device map", "database name", "content", "order", "duplicate"]

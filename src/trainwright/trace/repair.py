@@ -14,9 +14,7 @@ from dataclasses import dataclass, field
 #: A string, or a brace outside strings.
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 #: The end of one event and the first key of the next: where reading can start again.
-_BOUNDARY = re.compile(
-    rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id|s|bp)"\s*:)|\}\s*(?=\]\s*(?:[,}]|$))'
-)
+_BOUNDARY = re.compile(rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id|s|bp)"\s*:)|\}\s*(?=\]\s*(?:[,}]|$))')
 _BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
 _NEXT_EVENT = re.compile(rb'\{\s*"')
 

@@ -287,7 +287,9 @@ _TABLES = (
         name="lod",
         help="level-of-detail pyramid of `slices`, sorted by (level, lane, start)",
         columns=(
-            ColumnSchema(name="level", type="i16", help="bins of this level are LOD_BASE_NS * 4**level wide", default=0),
+            ColumnSchema(
+                name="level", type="i16", help="bins of this level are LOD_BASE_NS * 4**level wide", default=0
+            ),
             _i32("lane", "row of `lanes`"),
             _i64("start_ns", "start of the first event", 0),
             _i64("end_ns", "end of the last event", 0),

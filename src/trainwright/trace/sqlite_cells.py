@@ -125,12 +125,17 @@ class Batch:
             self._report("bad-text", name, damaged)
             return pa.array(map(lenient, values), pa.string())
 
-    def natural(self, name: str) -> I64 | F64 | pa.StringArray:
-        """The column in the one type that holds all its values: integers, floats (null is NaN), or text."""
-        kinds = set(map(type, self._raw.get(name, ())))
+    def natural(self, name: str) -> pa.Array:
+        """The column in the one type that holds all its values: int64, float64, text, or the null type."""
+        values = self._raw.get(name, (None,) * self.rows)
+        kinds = set(map(type, values)) - {type(None)}
+        if not kinds:
+            return pa.nulls(self.rows)
         if kinds == {int}:
-            return self.ints(name)
-        return self.texts(name) if bytes in kinds or kinds <= {type(None)} else self.floats(name)
+            return pa.array(values, pa.int64())
+        if kinds <= {int, float}:
+            return pa.array([None if value is None else float(value) for value in values], pa.float64())
+        return self.texts(name)
 
     def _report(self, code: str, name: str, values: Sequence[Any]) -> None:
         if values:

@@ -115,7 +115,10 @@ class RankWriter:
 
     def reported(self, name: str, columns: Mapping[str, ColumnData], *, file: Path) -> None:
         """See `Sink.reported`."""
-        arrays = {key: data if isinstance(data, pa.Array | pa.ChunkedArray) else pa.array(data) for key, data in columns.items()}
+        arrays = {
+            key: data if isinstance(data, pa.Array | pa.ChunkedArray) else pa.array(data)
+            for key, data in columns.items()
+        }
         self._reported.setdefault(f"reported_{name}", []).append(pa.table(arrays))
         self.used(f"reported_{name}", file)
 
@@ -239,7 +242,9 @@ class RankWriter:
         if overflow.any():
             sane = ~overflow
             end = max(last, int((start[sane] + dur[sane]).max(initial=last)))
-            self.quality("duration-overflow", count=int(overflow.sum()), example=f"{dur[overflow][0]} ns, cut at the end")
+            self.quality(
+                "duration-overflow", count=int(overflow.sum()), example=f"{dur[overflow][0]} ns, cut at the end"
+            )
             dur = np.where(overflow, end - start, dur)
         return dur
 
@@ -264,7 +269,12 @@ class RankWriter:
         total = np.zeros(len(texts) + 1, np.int64)
         running = np.concatenate([[0], np.cumsum(ordered)])
         total = running[ends] - running[ends - counts]
-        names = {"name": np.arange(len(texts), dtype=np.int32), "first": ends - counts, "count": counts, "total_ns": total}
+        names = {
+            "name": np.arange(len(texts), dtype=np.int32),
+            "first": ends - counts,
+            "count": counts,
+            "total_ns": total,
+        }
         self._write("names", names, {"name": texts})
         self._write("postings", {"row": rows}, {})
 

@@ -40,9 +40,7 @@ class KinetoReader:
             kind = _kind(head)
             if kind == "events":
                 rank, origin = _rank_of(path, head)
-                sources.append(
-                    RankSource(reader=self.code, path=path, files=(path,), rank=rank, rank_origin=origin)
-                )
+                sources.append(RankSource(reader=self.code, path=path, files=(path,), rank=rank, rank_origin=origin))
             elif kind == "json":
                 refusals.append(Refusal(path=path, reason="JSON without an event array: not a trace"))
         return Found(sources=tuple(sources), refusals=tuple(refusals))
@@ -68,7 +66,7 @@ def _kind(head: bytes) -> str:
     if text[:1] == b"{":
         return "events" if b'"traceEvents"' in text or len(head) == HEAD_BYTES else "json"
     if text[:1] == b"[":
-        return "events" if re.match(rb'\[\s*(?:\{(?=[^{}]*"(?:ph|ts|name)"\s*:)|\]\s*$)', text[:1 << 16]) else "json"
+        return "events" if re.match(rb'\[\s*(?:\{(?=[^{}]*"(?:ph|ts|name)"\s*:)|\]\s*$)', text[: 1 << 16]) else "json"
     return ""
 
 

@@ -1,0 +1,126 @@
+"""Communication operators with group, size and the links they used: the ground of the communication tables."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from trainwright.analyze.calls import detail, slice_rows
+from trainwright.analyze.grouping import group_by
+from trainwright.trace.store import RankStore
+
+I64 = npt.NDArray[np.int64]
+
+#: Factor by which the bus carries more than the message, by operator, for n ranks: ``a * (n - 1) / n`` gives `a`.
+#: NCCL-tests, PERFORMANCE.md. Operators that are not here move the message once: factor 1.
+_RING_FACTOR = {"allreduce": 2, "allgather": 1, "reducescatter": 1, "alltoall": 1, "gather": 1, "scatter": 1}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommOps:
+    """Communication operators of a rank, (N,) each, in order of start.
+
+    Text columns are codes into `texts("collectives", name)` of the rank, -1 for null; `size` is bytes, -1 unknown.
+    """
+
+    rows: I64
+    group: I64
+    op: I64
+    seq: I64
+    size: I64
+    group_size: I64
+
+
+@lru_cache(maxsize=64)
+def comm_ops(rank: RankStore) -> CommOps:
+    """The communication operators of a rank."""
+    rows = rank.kind("comm")
+    rows = rows[np.argsort(rank.column("slices", "start_ns")[rows], kind="stable")]
+
+    def column(name: str) -> I64:
+        return np.asarray(detail(rank, "collectives", name, rows), np.int64)
+
+    group = column("group")
+    named = np.array([*(_group_size(rank, text) for text in rank.texts("collectives", "group")), -1], np.int64)
+    recorded = column("group_size")
+    return CommOps(
+        rows=rows,
+        group=group,
+        op=column("op"),
+        seq=column("seq"),
+        size=column("bytes"),
+        group_size=np.where(recorded > 0, recorded, named[group]),
+    )
+
+
+@lru_cache(maxsize=64)
+def group_members(rank: RankStore) -> dict[str, tuple[int, ...]]:
+    """Global ranks of every group whose members the rank's source lists."""
+    members = {}
+    for row in rank.table("groups").to_pylist():
+        ranks = json.loads(row["ranks"]) if row["ranks"] else None
+        if isinstance(ranks, list) and all(isinstance(number, int) for number in ranks):
+            members[str(row["group"])] = tuple(ranks)
+    return members
+
+
+def _group_size(rank: RankStore, group: str) -> int:
+    """Ranks in a group by its name, -1 when the source does not say."""
+    if group in group_members(rank):
+        return len(group_members(rank)[group])
+    at = np.flatnonzero(rank.where("groups", "group", group))
+    return int(rank.column("groups", "size")[at[0]]) if len(at) else -1
+
+
+def bus_factor(op: str | None, ranks: int) -> float | None:
+    """Bus bandwidth over algorithm bandwidth for an operator over `ranks` ranks; None where it is not known.
+
+    After NCCL-tests (PERFORMANCE.md): the message of an all-gather or reduce-scatter is the full buffer.
+    """
+    if op is None:
+        return None
+    if op not in _RING_FACTOR:
+        return 1.0
+    return _RING_FACTOR[op] * (ranks - 1) / ranks if ranks > 0 else None
+
+
+def transports(rank: RankStore, ops: CommOps) -> list[str | None]:
+    """Transports of the tasks inside each operator, most bytes first, joined by ``, ``; null where none is known.
+
+    A task is inside the operator of its group that is running when the task starts.
+    """
+    owner = _owners(rank, ops)
+    kinds = rank.column("links", "transport")
+    use = np.flatnonzero((owner >= 0) & (kinds >= 0))
+    groups = group_by(owner[use], kinds[use])
+    carried = groups.sum(np.maximum(rank.column("links", "bytes")[use], 0))
+    found: defaultdict[int, list[str]] = defaultdict(list)
+    texts = rank.texts("links", "transport")
+    for at in np.argsort(-carried, kind="stable"):
+        found[int(groups.key(owner[use])[at])].append(texts[groups.key(kinds[use])[at]])
+    return [", ".join(found[at]) if at in found else None for at in range(len(ops.rows))]
+
+
+def _owners(rank: RankStore, ops: CommOps) -> I64:
+    """Index of the operator that each row of `links` is part of, -1 where there is none."""
+    tasks = slice_rows(rank, "links")
+    start = np.append(rank.column("slices", "start_ns"), 0)
+    end = start + np.append(rank.column("slices", "dur_ns"), 0)
+    owner = np.full(len(tasks), -1, np.int64)
+    groups = rank.column("links", "group")
+    by_text = {text: code for code, text in enumerate(rank.texts("collectives", "group"))}
+    for code, text in enumerate([*rank.texts("links", "group"), None]):
+        wanted = code if text is not None else -1
+        mine = np.flatnonzero((groups == wanted) & (tasks >= 0))
+        candidates = np.flatnonzero(ops.group == (by_text.get(text, -2) if text is not None else -1))
+        if len(mine) and len(candidates):
+            at = np.searchsorted(start[ops.rows[candidates]], start[tasks[mine]], side="right") - 1
+            found = candidates[np.maximum(at, 0)]
+            inside = (at >= 0) & (start[tasks[mine]] <= end[ops.rows[found]])
+            owner[mine[inside]] = found[inside]
+    return owner

@@ -1,0 +1,225 @@
+"""SQL over the store and the analyses of a run, with DuckDB, read-only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from trainwright.analyze.engine import analyze_run, table_names, table_owner
+from trainwright.core.errors import InputError
+from trainwright.core.result import Cell, Column, Result, Table, TableSpec, Unit
+from trainwright.trace.schema import TABLES
+from trainwright.trace.store import RankStore, Run
+
+#: Tables whose row number other tables refer to, and the column that gives it.
+_ROW_NUMBERS = {"tracks": "track", "lanes": "lane", "slices": "row"}
+TIMELINE = "timeline"
+_TIMELINE_PARTS = ("slices", "lanes", "tracks")
+_TIMELINE_QUERY = """
+    SELECT s.rank, s.start_ns, s.dur_ns, s.self_ns, s.name, s.kind, t.process, t.thread, t.side, t.stream, t.device,
+           l.depth, s.link, s.event, s.row, s.parent
+    FROM slices s JOIN lanes l USING (rank, lane) JOIN tracks t USING (rank, track)
+"""
+_UNIT_BY_SUFFIX: tuple[tuple[str, Unit], ...] = (("_ns", "ns"), ("bytes", "bytes"), ("share", "share"))
+
+
+def run_query(run: Run, query: str) -> Result:
+    """The rows of one SELECT as a table called ``result``.
+
+    Tables: those of `trainwright.trace.schema` and ``reported_*`` (with a ``rank`` column), those of every analysis,
+    and ``timeline``, the slices with their tracks.
+
+    Raises:
+        InputError: not one SELECT, an unknown table, or an error in the query.
+    """
+    connection = _connect()
+    wanted = _tables_of(connection, query)
+    parts = wanted | set(_TIMELINE_PARTS) if TIMELINE in wanted else wanted
+    known = _stored_names(run)
+    for name in sorted(parts - {TIMELINE}):
+        if name in known:
+            _create_stored(connection, run, name)
+        elif (leaf := table_owner(name)) is not None:
+            _create_analysed(connection, analyze_run(run, [leaf.code]).table(name))
+    if TIMELINE in wanted:
+        connection.execute(f"CREATE VIEW {TIMELINE} AS {_TIMELINE_QUERY}")
+    try:
+        answer = connection.sql(query).to_arrow_table()
+    except duckdb.Error as error:
+        raise InputError(
+            f"the query failed: {error}", todo="see `trainwright sql RUN --tables` for tables and columns"
+        ) from error
+    return Result(tables=(_as_table(answer),))
+
+
+def filter_tables(tables: Iterable[Table], condition: str) -> tuple[Table, ...]:
+    """The tables with only the rows for which an SQL condition holds; tables without its columns stay whole.
+
+    Raises:
+        InputError: the condition is not SQL, or no table has its columns.
+    """
+    connection = _connect()
+    kept = []
+    applied = False
+    problem = ""
+    for table in tables:
+        try:
+            connection.register("candidate", _to_arrow(table))
+            query = f"SELECT _row FROM candidate WHERE ({condition}) ORDER BY _row"
+            _tables_of(connection, query)
+            rows = connection.sql(query).fetchall()
+        except (duckdb.BinderException, duckdb.ConversionException) as error:
+            problem = str(error)
+            kept.append(table)
+            continue
+        except duckdb.Error as error:
+            raise InputError(f"--where {condition!r} is not an SQL condition: {error}") from error
+        applied = True
+        kept.append(Table(spec=table.spec, rows=[table.rows[row] for (row,) in rows]))
+    if not applied:
+        raise InputError(f"--where {condition!r} fits no table: {problem}", todo="use columns of the tables shown")
+    return tuple(kept)
+
+
+def describe_tables(run: Run) -> Result:
+    """What can be queried: a row per table and column."""
+    rows: list[tuple[Cell, ...]] = []
+    for name in [*_stored_names(run), TIMELINE]:
+        schema = TABLES.get(name)
+        holders = [rank for rank in run.ranks if name in rank.table_names]
+        count = sum(rank.rows(name) for rank in holders)
+        if schema is not None:
+            rows.extend((name, column.name, column.help, count) for column in schema.columns)
+        elif holders:
+            rows.extend(
+                (name, column, "as the source gives it", count) for column in holders[0].table(name).column_names
+            )
+        else:
+            rows.append((name, "*", "slices joined with lanes and tracks", sum(r.rows("slices") for r in run.ranks)))
+    for name in table_names():
+        leaf = table_owner(name)
+        assert leaf is not None
+        spec = next(spec for spec in leaf.tables if spec.name == name)
+        rows.extend((name, column.name, column.help, None) for column in spec.columns)
+    spec = TableSpec(
+        name="tables",
+        title="Tables for SQL",
+        help="Every table of the store has a rank column as well.",
+        columns=(
+            Column(name="table", unit="text", help="table"),
+            Column(name="column", unit="text", help="column"),
+            Column(name="meaning", unit="text", help="what it holds"),
+            Column(name="rows", unit="count", help="rows over all ranks; empty for tables that are computed"),
+        ),
+    )
+    return Result(tables=(spec.table(rows),))
+
+
+def _connect() -> Any:
+    """A database in memory that can reach nothing else: no files, no Python variables, no settings."""
+    connection = duckdb.connect()
+    for setting in (
+        "python_enable_replacements = false",
+        "enable_external_access = false",
+        "lock_configuration = true",
+    ):
+        connection.execute(f"SET {setting}")
+    return connection
+
+
+def _tables_of(connection: Any, query: str) -> set[str]:
+    """Tables a query names; refuses what is not exactly one SELECT."""
+    try:
+        statements = connection.extract_statements(query)
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise InputError(
+                "only one SELECT statement can be run", allowed="SELECT ... FROM ...", todo="correct the query"
+            )
+        names: set[str] = connection.get_table_names(query)
+    except duckdb.Error as error:
+        raise InputError(f"this is not SQL that can be read: {error}", todo="correct the query") from error
+    return names
+
+
+def _stored_names(run: Run) -> list[str]:
+    return sorted({name for rank in run.ranks for name in rank.table_names} | set(TABLES))
+
+
+def _create_stored(connection: Any, run: Run, name: str) -> None:
+    """A view of a stored table over all ranks that have it."""
+    selects = []
+    for rank in run.ranks:
+        if name in TABLES or name in rank.table_names:
+            source = f"_{name}_{rank.rank}"
+            connection.register(source, _with_row_number(rank, name))
+            selects.append(f'SELECT {rank.rank} AS rank, * FROM "{source}"')
+    connection.execute(f'CREATE VIEW "{name}" AS ' + " UNION ALL BY NAME ".join(selects))
+
+
+def _with_row_number(rank: RankStore, name: str) -> pa.Table:
+    table = rank.table(name)
+    if name not in _ROW_NUMBERS:
+        return table
+    return table.append_column(_ROW_NUMBERS[name], pa.array(np.arange(table.num_rows, dtype=np.int32)))
+
+
+def _create_analysed(connection: Any, table: Table) -> None:
+    connection.register(table.name, _to_arrow(table).drop(["_row"]))
+
+
+def _to_arrow(table: Table) -> pa.Table:
+    """A result table in Arrow, with its row numbers as ``_row``."""
+    types = {
+        "text": pa.string(),
+        "share": pa.float64(),
+        "GB/s": pa.float64(),
+        "ratio": pa.float64(),
+        "number": pa.float64(),
+    }
+    columns = {
+        column.name: pa.array(table.column(column.name), types.get(column.unit, pa.int64()))
+        for column in table.spec.columns
+    }
+    return pa.table({**columns, "_row": pa.array(range(len(table.rows)), pa.int64())})
+
+
+def _as_table(answer: pa.Table) -> Table:
+    columns = tuple(
+        Column(name=name, unit=_unit(name, answer.schema.field(name).type), help="")
+        for name in _unique(answer.column_names)
+    )
+    spec = TableSpec(name="result", title="Result", help="", columns=columns)
+    return spec.table(zip(*(map(_cell, column.to_pylist()) for column in answer.columns), strict=True))
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """Column names without repeats: a repeated one gets a number."""
+    seen: dict[str, int] = {}
+    unique = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        unique.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
+    return unique
+
+
+def _unit(name: str, kind: pa.DataType) -> Unit:
+    if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+        return next((unit for suffix, unit in _UNIT_BY_SUFFIX if name.endswith(suffix)), "id")
+    return "number" if pa.types.is_floating(kind) else "text"
+
+
+def _cell(value: object) -> Cell:
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    number = getattr(value, "as_integer_ratio", None)  # sums come back as Decimal
+    if number is not None:
+        top, bottom = number()
+        return int(top) if bottom == 1 else float(top / bottom)
+    return str(value)

@@ -1,0 +1,62 @@
+"""Device tasks with what is known about each: the ground of the kernel tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from trainwright.analyze.calls import calls_of, detail, device_tasks
+from trainwright.analyze.kernel_types import TYPE_OF_KIND, kernel_types
+from trainwright.trace.store import RankStore
+
+I64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextColumn:
+    """A text per row: (N,) codes into `texts`, -1 for null."""
+
+    codes: I64
+    texts: list[str]
+
+
+def stored_text(rank: RankStore, table: str, column: str, rows: I64) -> TextColumn:
+    """A text column of `slices`, or of a detail table, for rows of `slices`."""
+    codes = rank.column(table, column)[rows] if table == "slices" else detail(rank, table, column, rows)
+    return TextColumn(codes=np.asarray(codes, np.int64), texts=rank.texts(table, column))
+
+
+def first_known(first: TextColumn, second: TextColumn) -> TextColumn:
+    """The text of `first`, or where that is null the one of `second`."""
+    numbers: dict[str, int] = {}
+    number = [
+        np.array([*(numbers.setdefault(text, len(numbers)) for text in column.texts), -1], np.int64)[column.codes]
+        for column in (first, second)
+    ]
+    return TextColumn(codes=np.where(number[0] >= 0, number[0], number[1]), texts=list(numbers))
+
+
+@lru_cache(maxsize=8)
+def task_types(rank: RankStore) -> TextColumn:
+    """Operator type of every device task: the one the source names, else told from kind and name."""
+    tasks = device_tasks(rank)
+    names, kinds = stored_text(rank, "slices", "name", tasks), stored_text(rank, "slices", "kind", tasks)
+    used = np.unique(names.codes)
+    told = dict(zip(used.tolist(), kernel_types([names.texts[code] for code in used]), strict=True))
+    by_name = TextColumn(codes=names.codes, texts=[told.get(code, "") for code in range(len(names.texts))])
+    sorts = [TYPE_OF_KIND.get(kind) for kind in kinds.texts]
+    codes = np.array([-1 if sort is None else at for at, sort in enumerate(sorts)], np.int64)[kinds.codes]
+    by_kind = TextColumn(codes=codes, texts=[sort or "" for sort in sorts])
+    return first_known(stored_text(rank, "kernels", "op_type", tasks), first_known(by_kind, by_name))
+
+
+def task_shapes(rank: RankStore) -> TextColumn:
+    """Input shapes of every device task: its own, else those of the operator that launched it."""
+    calls = calls_of(rank)
+    own = stored_text(rank, "kernels", "shapes", calls.task_rows)
+    of_op = np.append(detail(rank, "ops", "shapes", calls.rows), -1)[calls.task_op]
+    launcher = TextColumn(codes=np.asarray(of_op, np.int64), texts=rank.texts("ops", "shapes"))
+    return first_known(own, launcher)

@@ -1,0 +1,54 @@
+"""List or clear the store, the cache folder that holds every profile read so far.
+
+The folder is $TRAINWRIGHT_CACHE, else $XDG_CACHE_HOME/trainwright, else ~/.cache/trainwright. Clearing it costs
+nothing but reading the profiles again.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from trainwright.cli.command import Command
+from trainwright.cli.options import add_outputs
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("action", choices=("list", "clear"), help="what to do")
+    add_outputs(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """List or clear."""
+    from dataclasses import replace
+
+    from trainwright.analyze.query import filter_tables
+    from trainwright.cli.output import emit
+    from trainwright.core.result import Result
+    from trainwright.report.renderer import Page
+    from trainwright.trace.cache import cache_table, clear_cache
+    from trainwright.trace.ingest import store_dir
+
+    table = cache_table()
+    if options.action == "clear":
+        clear_cache()
+    result = Result(tables=(table,), extra={"store": str(store_dir())})
+    if options.where:
+        result = replace(result, tables=filter_tables(result.tables, options.where))
+    done = "removed" if options.action == "clear" else "in the store"
+    page = Page(
+        command="cache", title="Store", subtitle=f"{store_dir()}: {len(table.rows)} rank(s) {done}", result=result
+    )
+    emit(page, options)
+    return 0
+
+
+COMMAND = Command(
+    code="cache",
+    summary="list or clear the store of profiles read so far",
+    description=__doc__ or "",
+    examples=("trainwright cache list", "trainwright cache clear"),
+    add_arguments=add_arguments,
+    run=run,
+    order=80,
+)

@@ -1,0 +1,58 @@
+"""Read profiles into the store, so that every later command opens them at once.
+
+All ranks below the given folders are found and read in parallel; what is damaged, missing or refused is counted and
+named. The store is a cache folder of our own: your data is never written to. Reading again is free while the files do
+not change.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from trainwright.cli.command import Command
+from trainwright.cli.options import add_outputs, add_run
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    add_run(parser)
+    add_outputs(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read and report."""
+    from dataclasses import replace
+
+    from trainwright.analyze.engine import analyze_run
+    from trainwright.analyze.query import filter_tables
+    from trainwright.cli.output import emit
+    from trainwright.cli.progress import progress
+    from trainwright.report.renderer import Page
+    from trainwright.trace.ingest import open_run, store_dir
+
+    with progress("rank") as on_progress:
+        opened = open_run(options.run, jobs=options.jobs, on_progress=on_progress)
+    result = replace(analyze_run(opened, ["ranks"], jobs=options.jobs), extra={"store": str(store_dir())})
+    if options.where:
+        result = replace(result, tables=filter_tables(result.tables, options.where))
+    paths = " ".join(str(path) for path in options.run)
+    page = Page(
+        command="ingest",
+        title="What was read",
+        subtitle=f"{len(opened.ranks)} rank(s), store {store_dir()}",
+        result=result,
+        next_steps=(f"trainwright analyze {paths}",),
+    )
+    emit(page, options)
+    return 0
+
+
+COMMAND = Command(
+    code="ingest",
+    summary="read profiles into the store and report what was read, lost and repaired",
+    description=__doc__ or "",
+    examples=("trainwright ingest ./profile", "trainwright ingest ./run_a ./run_b --json"),
+    add_arguments=add_arguments,
+    run=run,
+    order=10,
+)

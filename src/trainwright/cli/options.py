@@ -1,0 +1,47 @@
+"""Arguments that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def add_run(parser: argparse.ArgumentParser, *, many: bool = True) -> None:
+    """The profile(s) to read, and how."""
+    parser.add_argument(
+        "run",
+        metavar="RUN",
+        nargs="+" if many else 1,
+        type=Path,
+        help="folder of a run (all ranks below it are found) or a single profile file",
+    )
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="most worker processes (default: the CPUs)")
+
+
+def add_outputs(parser: argparse.ArgumentParser) -> None:
+    """Where and how results are shown."""
+    parser.add_argument("--json", action="store_true", help="machine-readable answer on standard output")
+    parser.add_argument("--csv", type=Path, metavar="DIR", help="also write every table as a CSV file into DIR")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write one offline page with plots")
+    parser.add_argument("--force", action="store_true", help="overwrite outputs that exist")
+    parser.add_argument(
+        "--top",
+        type=_natural,
+        metavar="N",
+        help="rows shown per table (default 10; 0: all); also cuts --json and --csv",
+    )
+    parser.add_argument(
+        "--where", metavar="SQL", help="keep only rows for which this holds, e.g. \"rank = 0 AND name LIKE '%%mm%%'\""
+    )
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    return int(text)
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
+    return int(text)

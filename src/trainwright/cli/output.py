@@ -1,0 +1,37 @@
+"""Show a result the way the user asked for: console or JSON, and files beside."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+
+from trainwright.core.result import Result, Table
+from trainwright.report.renderer import RENDERERS, Page
+
+#: Rows of a table people are shown unless they ask for more.
+DEFAULT_TOP = 10
+
+
+def emit(page: Page, options: argparse.Namespace) -> None:
+    """Write the files asked for, then the page on standard output.
+
+    Raises:
+        OutputError: a file exists and ``--force`` was not given, or cannot be written.
+    """
+    if options.top:
+        page = replace(page, result=_cut(page.result, options.top))
+    page = replace(page, top=None if options.top == 0 else options.top or DEFAULT_TOP)
+    written = []
+    if options.csv is not None:
+        written += RENDERERS["csv-data"].write(page, options.csv, force=options.force)
+    if options.html is not None:
+        written += RENDERERS["html"].write(page, options.html, force=options.force)
+    sys.stdout.write(RENDERERS["json-data" if options.json else "console"].render(page))
+    for path in written:
+        print(f"wrote {path}", file=sys.stderr)
+
+
+def _cut(result: Result, top: int) -> Result:
+    tables = tuple(Table(spec=table.spec, rows=table.rows[:top]) for table in result.tables)
+    return replace(result, tables=tables)
