@@ -10,8 +10,10 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from trainwright.analyze.calls import detail, slice_rows
+from trainwright.analyze.calls import calls_of, detail, nearest, slice_rows
 from trainwright.analyze.grouping import group_by
+from trainwright.analyze.text_columns import TextColumn, first_known, stored_text
+from trainwright.trace.collective_names import parse_collective
 from trainwright.trace.store import RankStore
 
 I64 = npt.NDArray[np.int64]
@@ -19,18 +21,22 @@ I64 = npt.NDArray[np.int64]
 #: Factor by which the bus carries more than the message, by operator, for n ranks: ``a * (n - 1) / n`` gives `a`.
 #: NCCL-tests, PERFORMANCE.md. Operators that are not here move the message once: factor 1.
 _RING_FACTOR = {"allreduce": 2, "allgather": 1, "reducescatter": 1, "alltoall": 1, "gather": 1, "scatter": 1}
+#: Host ranges around the calls into a communication library; the rest of the name says which operator.
+LIBRARY_RANGES = ("nccl:", "rccl:", "hccl:", "gloo:", "mpi:")
+#: Operators that say how data moves, not what for: an all-to-all is made of them, and so is a pipeline transfer.
+_MECHANISM = ("sendrecv", None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CommOps:
-    """Communication operators of a rank, (N,) each, in order of start.
+    """Communication operators of a rank, (N,) each, in order of start; -1 in `seq`, `size` and `group_size`: unknown.
 
-    Text columns are codes into `texts("collectives", name)` of the rank, -1 for null; `size` is bytes, -1 unknown.
+    `size` is bytes. `op` is the operator the caller asked for where the device only shows sends and receives.
     """
 
     rows: I64
-    group: I64
-    op: I64
+    group: TextColumn
+    op: TextColumn
     seq: I64
     size: I64
     group_size: I64
@@ -45,17 +51,36 @@ def comm_ops(rank: RankStore) -> CommOps:
     def column(name: str) -> I64:
         return np.asarray(detail(rank, "collectives", name, rows), np.int64)
 
-    group = column("group")
-    named = np.array([*(_group_size(rank, text) for text in rank.texts("collectives", "group")), -1], np.int64)
+    group = stored_text(rank, "collectives", "group", rows)
+    named = np.array([*(_group_size(rank, text) for text in group.texts), -1], np.int64)
     recorded = column("group_size")
     return CommOps(
         rows=rows,
         group=group,
-        op=column("op"),
+        op=_operators(rank, rows),
         seq=column("seq"),
         size=column("bytes"),
-        group_size=np.where(recorded > 0, recorded, named[group]),
+        group_size=np.where(recorded > 0, recorded, named[group.codes]),
     )
+
+
+def _operators(rank: RankStore, rows: I64) -> TextColumn:
+    """The operator of each communication slice: asked of the host range around its launch where the name is vague."""
+    written = stored_text(rank, "collectives", "op", rows)
+    vague = written.among(*_MECHANISM)
+    if not vague.any():
+        return written
+    calls = calls_of(rank)
+    call = np.full(rank.rows("slices"), -1, np.int64)
+    call[calls.task_rows] = calls.task_call
+    names = rank.texts("slices", "name")
+    asked = np.array([name.startswith(LIBRARY_RANGES) for name in names], np.bool_)
+    host_range = nearest(rank.column("slices", "parent"), asked[rank.column("slices", "name")])
+    found = np.append(host_range, -1)[np.where(vague, call[rows], -1)]
+    codes = np.where(found >= 0, rank.column("slices", "name")[found], -1)
+    ops = [parse_collective(name).op if ranged else "" for name, ranged in zip(names, asked, strict=True)]
+    usable = np.array([bool(op) for op in ops] + [False], np.bool_)
+    return first_known(TextColumn(codes=np.where(usable[codes], codes, -1), texts=ops), written)
 
 
 @lru_cache(maxsize=64)
@@ -113,11 +138,9 @@ def _owners(rank: RankStore, ops: CommOps) -> I64:
     end = start + np.append(rank.column("slices", "dur_ns"), 0)
     owner = np.full(len(tasks), -1, np.int64)
     groups = rank.column("links", "group")
-    by_text = {text: code for code, text in enumerate(rank.texts("collectives", "group"))}
-    for code, text in enumerate([*rank.texts("links", "group"), None]):
-        wanted = code if text is not None else -1
-        mine = np.flatnonzero((groups == wanted) & (tasks >= 0))
-        candidates = np.flatnonzero(ops.group == (by_text.get(text, -2) if text is not None else -1))
+    for code, text in [*enumerate(rank.texts("links", "group")), (-1, None)]:
+        mine = np.flatnonzero((groups == code) & (tasks >= 0))
+        candidates = np.flatnonzero(ops.group.among(text))
         if len(mine) and len(candidates):
             at = np.searchsorted(start[ops.rows[candidates]], start[tasks[mine]], side="right") - 1
             found = candidates[np.maximum(at, 0)]

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trainwright.analyze.calls import Calls, calls_of, detail, nearest, on_side, outermost
+from trainwright.analyze.comm_ops import LIBRARY_RANGES
 from trainwright.analyze.fields import texts_at
 from trainwright.analyze.grouping import group_by
 from trainwright.trace.store import RankStore
@@ -61,9 +62,16 @@ def modules_of(rank: RankStore) -> Modules:
     visits = visits[python[rank.column("slices", "name")[visits]]]
     if len(visits):
         return _from_slices(rank, calls, visits, "python")
+    visits = _annotations(rank)
+    return _from_slices(rank, calls, visits, "annotation" if len(visits) else "none")
+
+
+def _annotations(rank: RankStore) -> I64:
+    """Ranges marked on the host, without those a communication library draws around its calls."""
     visits = rank.kind("annotation")
     visits = visits[on_side(rank, visits, "host")]
-    return _from_slices(rank, calls, visits, "annotation" if len(visits) else "none")
+    library = np.array([text.startswith(LIBRARY_RANGES) for text in rank.texts("slices", "name")], np.bool_)
+    return visits[~library[rank.column("slices", "name")[visits]]]
 
 
 def _from_operators(rank: RankStore, calls: Calls) -> Modules:

@@ -2,42 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from trainwright.analyze.calls import calls_of, detail, device_tasks
 from trainwright.analyze.kernel_types import TYPE_OF_KIND, kernel_types
+from trainwright.analyze.text_columns import TextColumn, first_known, stored_text
 from trainwright.trace.store import RankStore
-
-I64 = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TextColumn:
-    """A text per row: (N,) codes into `texts`, -1 for null."""
-
-    codes: I64
-    texts: list[str]
-
-
-def stored_text(rank: RankStore, table: str, column: str, rows: I64) -> TextColumn:
-    """A text column of `slices`, or of a detail table, for rows of `slices`."""
-    codes = rank.column(table, column)[rows] if table == "slices" else detail(rank, table, column, rows)
-    return TextColumn(codes=np.asarray(codes, np.int64), texts=rank.texts(table, column))
-
-
-def first_known(first: TextColumn, second: TextColumn) -> TextColumn:
-    """The text of `first`, or where that is null the one of `second`."""
-    numbers: dict[str, int] = {}
-    number = [
-        np.array([*(numbers.setdefault(text, len(numbers)) for text in column.texts), -1], np.int64)[column.codes]
-        for column in (first, second)
-    ]
-    return TextColumn(codes=np.where(number[0] >= 0, number[0], number[1]), texts=list(numbers))
-
 
 @lru_cache(maxsize=8)
 def task_types(rank: RankStore) -> TextColumn:

@@ -158,11 +158,15 @@ class _Pourer:
         table = batch.table.append_column("event", pa.array(event))
         phases = table["ph"].combine_chunks().dictionary_encode()
         codes = phases.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        groups: dict[str, list[int]] = {}
         for code, phase in enumerate([*phases.dictionary.to_pylist(), None]):
-            at = np.flatnonzero(codes == (code if phase is not None else -1))
+            name = "BE" if phase in ("B", "E", "b", "e") else phase or ""  # pairs are matched in file order
+            groups.setdefault(name, []).append(code if phase is not None else -1)
+        for phase, members in groups.items():
+            at = np.flatnonzero(np.isin(codes, members))
             if len(at):
                 part = table if len(at) == rows else table.take(pa.array(at))
-                self._pour_phase(phase or "", part, batch, at)
+                self._pour_phase(phase, part, batch, at)
 
     def _pour_phase(self, phase: str, table: pa.Table, batch: Batch, rows: I64) -> None:
         if phase == "X":
@@ -173,8 +177,8 @@ class _Pourer:
             self._pour_flows(phase, table)
         elif phase == "C":
             self._pour_counters(table, [batch.text(int(row)) for row in rows])
-        elif phase in ("B", "E", "b", "e"):
-            for paired in self._pairs.match(phase, table):
+        elif phase == "BE":
+            for paired in self._pairs.match(table):
                 self._pour_slices(paired)
         else:
             self._pour_instants(phase, table)

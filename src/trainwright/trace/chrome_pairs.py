@@ -18,11 +18,12 @@ class PairMatcher:
         self._lonely: list[Row] = []
         self._schema: pa.Schema | None = None
 
-    def match(self, phase: str, table: pa.Table) -> Iterator[pa.Table]:
-        """The slices completed by the rows of `table`, as a table of the same columns."""
+    def match(self, table: pa.Table) -> Iterator[pa.Table]:
+        """The slices completed by the rows of `table` (in file order), as a table of the same columns."""
         self._schema = table.schema
         done: list[Row] = []
         for row in table.to_pylist():
+            phase = row["ph"]
             key = ("B", row["pid"], row["tid"]) if phase in "BE" else ("b", row["pid"], row["cat"], row["id"])
             waiting = self._open.setdefault(key, [])
             if row["ts_ns"] is None:

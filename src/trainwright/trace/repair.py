@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Container
 from dataclasses import dataclass, field
 
-#: A string, or a brace outside strings.
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
+#: How far the closing brace of a damaged event is looked for.
+SCAN_BYTES = 16 << 20
+#: A well-formed string, a brace outside strings, or a quote that opens no well-formed string.
+_TOKEN = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\.)*"|["{}]', re.DOTALL)
 #: The end of one event and the first key of the next: where reading can start again.
 _BOUNDARY = re.compile(rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id|s|bp)"\s*:)|\}\s*(?=\]\s*(?:[,}]|$))')
 _BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
@@ -40,60 +43,81 @@ class LostEvent:
 
 @dataclass(kw_only=True)
 class Stretch:
-    """What was read from a stretch. `array_end` is the offset of the ``]`` that closes the array, if it is here."""
+    """What was read from a stretch.
+
+    `stop` is where reading ended (between events), `array_end` the position of the ``]`` that closes the array if it
+    is here, `unfinished` the position of an event that goes on behind the data. Positions count from the start of the
+    data, offsets of events from the start of the file.
+    """
 
     events: list[ReadEvent] = field(default_factory=list)
     lost: list[LostEvent] = field(default_factory=list)
+    stop: int = 0
     array_end: int | None = None
+    unfinished: int | None = None
 
 
-def read_stretch(data: bytes, offset: int) -> Stretch:
-    """The events in `data`, which starts at or between events and stands at `offset` in its file."""
+def read_stretch(data: bytes, at: int, *, offset: int, resume: Container[int], more: bool) -> Stretch:
+    """Read events from position `at` until one starts at a position in `resume`, or to the end.
+
+    Args:
+        data: text of events.
+        at: where to begin, at or between events.
+        offset: offset of `data` in the file.
+        resume: positions of events that are known to be well-formed.
+        more: the file goes on behind `data`, so an event that does not close is unfinished rather than damaged.
+    """
     result = Stretch()
-    at = 0
+    begin = at
     while at < len(data):
         char = data[at : at + 1]
         if char.isspace() or char == b",":
             at += 1
         elif char == b"]":
-            result.array_end = offset + at
-            return result
-        elif char == b"{":
-            at = _read_event(data, at, offset, result)
-        else:
+            result.array_end = at
+            break
+        elif char != b"{":
             at = _skip_garbage(data, at, offset, result)
+        elif at > begin and at in resume:
+            break
+        else:
+            stop = _read_event(data, at, offset, result, more=more)
+            if stop is None:
+                result.unfinished = at
+                break
+            at = stop
+    result.stop = at
     return result
 
 
-def _read_event(data: bytes, at: int, offset: int, result: Stretch) -> int:
-    """Read the event that starts at `at`; where to go on."""
-    stop = _closing_brace(data, at)
-    if stop is not None and (text := _parse(data[at:stop])) is not None:
-        repair = "" if text == data[at:stop] else _what_changed(data[at:stop])
-        result.events.append(ReadEvent(text=text, offset=offset + at, size=stop - at, repair=repair))
-        return stop
+def _read_event(data: bytes, at: int, offset: int, result: Stretch, *, more: bool) -> int | None:
+    """Read the event that starts at `at`; where to go on, None when it goes on behind the data."""
     boundary = _BOUNDARY.search(data, at)
-    if boundary is None:
-        whole = data[at:]
-        if stop is None and (text := _parse(whole.rstrip())) is None:
-            result.lost.append(LostEvent(offset=offset + at, reason="truncated", text=whole[:200]))
-            return len(data)
-        end = len(data)
-    else:
-        end = boundary.start() + 1
+    guess = boundary.start() + 1 if boundary else None
+    for stop in (guess, _closing_brace(data, at)):
+        if stop is not None and (text := _parse(data[at:stop])) is not None:
+            repair = "" if text == data[at:stop] else _what_changed(data[at:stop])
+            result.events.append(ReadEvent(text=text, offset=offset + at, size=stop - at, repair=repair))
+            return stop
+    if more and at + SCAN_BYTES > len(data):
+        return None
+    end = len(data) if guess is None else guess
     text = _parse(data[at:end], mend_quotes=True)
     if text is None:
-        result.lost.append(LostEvent(offset=offset + at, reason="malformed", text=data[at : at + 200]))
+        reason = "truncated" if guess is None else "malformed"
+        result.lost.append(LostEvent(offset=offset + at, reason=reason, text=data[at : at + 200]))
     else:
         result.events.append(ReadEvent(text=text, offset=offset + at, size=end - at, repair="unescaped quotes"))
     return end
 
 
 def _closing_brace(data: bytes, at: int) -> int | None:
-    """The end of the object that opens at `at`, None when it does not close."""
+    """The end of the object that opens at `at`, None when it does not close within reach."""
     depth = 0
-    for token in _TOKEN.finditer(data, at):
+    for token in _TOKEN.finditer(data, at, at + SCAN_BYTES):
         kind = token.group()
+        if kind == b'"':
+            return None
         if kind == b"{":
             depth += 1
         elif kind == b"}":

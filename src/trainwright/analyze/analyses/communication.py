@@ -83,11 +83,11 @@ def _operators(rank: RankStore) -> list[tuple[Cell, ...]]:
     dur = rank.column("slices", "dur_ns")[ops.rows]
     bucket = np.where(ops.size >= 0, np.searchsorted(BOUNDS, ops.size, side="right"), len(BOUNDS) + 1)
     algorithm = np.asarray(detail(rank, "collectives", "algorithm", ops.rows), np.int64)
-    groups = group_by(ops.op, ops.group, ops.group_size, bucket, algorithm)
+    groups = group_by(ops.op.codes, ops.group.codes, ops.group_size, bucket, algorithm)
     total = groups.sum(dur)
     order = np.argsort(-total, kind="stable")
     labels = bucket_labels()
-    names = texts_at(rank.texts("collectives", "op"), groups.key(ops.op))
+    names = ops.op.at(groups.key(ops.op.codes))
     carried = groups.sum(np.maximum(ops.size, 0))
     recorded = groups.key(ops.size) >= 0
     speed = [
@@ -100,7 +100,7 @@ def _operators(rank: RankStore) -> list[tuple[Cell, ...]]:
     return rows(
         [rank.rank] * len(groups),
         [names[at] for at in order],
-        texts_at(rank.texts("collectives", "group"), groups.key(ops.group)[order]),
+        ops.group.at(groups.key(ops.group.codes)[order]),
         known(groups.key(ops.group_size)[order]),
         [labels[at] for at in groups.key(bucket)[order]],
         texts_at(rank.texts("collectives", "algorithm"), groups.key(algorithm)[order]),

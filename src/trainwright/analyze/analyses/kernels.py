@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from trainwright.analyze.analysis import Analysis
 from trainwright.analyze.calls import device_tasks
-from trainwright.analyze.fields import RANK, count, mean, ns, rows, share, shares, text, texts_at
+from trainwright.analyze.fields import RANK, count, mean, ns, rows, share, shares, text
 from trainwright.analyze.grouping import group_by
-from trainwright.analyze.tasks import TextColumn, stored_text, task_shapes, task_types
+from trainwright.analyze.tasks import task_shapes, task_types
+from trainwright.analyze.text_columns import TextColumn, stored_text
 from trainwright.core.result import Cell, Chart, Column, Result, TableSpec
 from trainwright.trace.store import RankStore
 
@@ -82,7 +83,7 @@ def _rows(rank: RankStore, keys: Sequence[TextColumn]) -> list[tuple[Cell, ...]]
     figures: tuple[I64, ...] = (groups.count, total, groups.min(dur), groups.max(dur), mean(total, groups.count))
     return rows(
         [rank.rank] * len(groups),
-        *(texts_at(key.texts, groups.key(key.codes)[order]) for key in keys),
+        *(key.at(groups.key(key.codes)[order]) for key in keys),
         *(figure[order] for figure in figures),
         shares(total[order], int(total.sum())),
     )
