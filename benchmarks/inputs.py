@@ -78,13 +78,17 @@ def write_copies(data: Path, target: Path, size_mb: float | None) -> None:
 
 
 def write_ranks(data: Path, folder: Path) -> None:
-    """Write the source as it is, once for each rank, with that rank in its ``distributedInfo``."""
+    """Write the source as it is, once for each rank, with that rank in its ``distributedInfo``.
+
+    Beside the folder goes ``.events``, the number of events in all of them.
+    """
     text = read_source(data)
     part = folder.with_suffix(".part")
     part.mkdir(exist_ok=True)
     for rank in range(RANKS):
         info = f'"rank": {rank}, "world_size": {RANKS}'
         (part / f"rank{rank}.json").write_text(text.replace('"rank": 1, "world_size": 2', info, 1), encoding="utf-8")
+    folder.with_suffix(".events").write_text(str(RANKS * len(json.loads(text)["traceEvents"])))
     part.rename(folder)
 
 
@@ -107,6 +111,11 @@ def made(target: Path, make: Callable[..., None], *args: object) -> Path:
                 while file.read(1 << 20):
                     pass
     return target
+
+
+def events_written(target: Path) -> int:
+    """The number of events that the maker of an input left beside it."""
+    return int(target.with_suffix(".events").read_text())
 
 
 def size_mb(path: Path) -> float:

@@ -73,7 +73,7 @@ def test_ascend_pytorch_133_string_times_and_19_digit_flow_ids_stay_exact(tmp_pa
         )
     )
     assert slices(rank) == {"a": (EPOCH_US * 1000 + 508, 1250), "b": (EPOCH_US * 1000 + 509, 1)}
-    assert rank.texts("flows", "id") == ["1736412474725417509"]
+    assert rank.column("flows", "id").tolist() == [1736412474725417509]
     assert rank.column("flows", "ts_ns").tolist() == [EPOCH_US * 1000 + 509]
 
 

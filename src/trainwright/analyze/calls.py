@@ -130,7 +130,7 @@ def slice_rows(rank: RankStore, table: str) -> I64:
     top = max(int(events.max(initial=-1)), int(wanted.max(initial=-1)))
     row = np.full(top + 2, -1, np.int64)
     row[events] = np.arange(len(events))
-    return row[wanted]
+    return np.asarray(row[wanted], np.int64)
 
 
 @lru_cache(maxsize=32)
@@ -145,7 +145,7 @@ def detail_rows(rank: RankStore, table: str) -> I64:
 def detail(rank: RankStore, table: str, column: str, rows: npt.NDArray[Any], missing: int = -1) -> npt.NDArray[Any]:
     """A column of a detail table for rows of `slices`, `missing` where a slice has no details."""
     at = detail_rows(rank, table)[rows]
-    return np.append(rank.column(table, column), missing)[at]
+    return np.asarray(np.append(rank.column(table, column), missing)[at])
 
 
 def _by_id(rank: RankStore, tasks: I64, is_op: Mask) -> I64:

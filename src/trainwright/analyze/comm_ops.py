@@ -23,6 +23,8 @@ I64 = npt.NDArray[np.int64]
 _RING_FACTOR = {"allreduce": 2, "allgather": 1, "reducescatter": 1, "alltoall": 1, "gather": 1, "scatter": 1}
 #: Host ranges around the calls into a communication library; the rest of the name says which operator.
 LIBRARY_RANGES = ("nccl:", "rccl:", "hccl:", "gloo:", "mpi:")
+#: Rank numbers from here on are damage, not ranks.
+_MAX_RANK = 2**31
 #: Operators that say how data moves, not what for: an all-to-all is made of them, and so is a pipeline transfer.
 _MECHANISM = ("sendrecv", None)
 
@@ -89,7 +91,7 @@ def group_members(rank: RankStore) -> dict[str, tuple[int, ...]]:
     members = {}
     for row in rank.table("groups").to_pylist():
         ranks = json.loads(row["ranks"]) if row["ranks"] else None
-        if isinstance(ranks, list) and all(isinstance(number, int) for number in ranks):
+        if isinstance(ranks, list) and all(isinstance(number, int) and 0 <= number < _MAX_RANK for number in ranks):
             members[str(row["group"])] = tuple(ranks)
     return members
 

@@ -12,6 +12,9 @@ from trainwright.core.result import Cell, Column
 
 I64 = npt.NDArray[np.int64]
 
+#: Name of the row for what no recorded operator did.
+NO_OPERATOR = "(no operator)"
+
 RANK = Column(name="rank", unit="id", help="rank")
 
 

@@ -118,9 +118,7 @@ def _waits(known: dict[str, I64]) -> dict[str, I64]:
     }
 
 
-def _rank_columns(
-    rank: RankStore, members: dict[str, set[Members]], groups: _Codes, ops: _Codes
-) -> dict[str, I64]:
+def _rank_columns(rank: RankStore, members: dict[str, set[Members]], groups: _Codes, ops: _Codes) -> dict[str, I64]:
     """The collectives of one rank in order of start, with codes that all ranks share."""
     found = comm_ops(rank)
     use = ~found.op.among(*P2P_OPS)

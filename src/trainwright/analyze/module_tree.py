@@ -34,9 +34,9 @@ class Modules:
 
     `paths` (P,) are the distinct module paths, parts joined by ``/``. A *visit* is one call of a module: `visit_path`
     (V,) is its path, `visit_total_ns` its host time, `visit_self_ns` that without the modules inside it, and
-    `visit_outer` is false inside a visit of the same path. `op_path` and `op_backward_path` (N,) give the path of each
-    operator of `Calls`: by nesting, or by the forward operator that it differentiates; -1 for none. `task_path` and
-    `task_backward_path` (M,) say the same of device tasks.
+    `visit_outer` is false inside a visit of the same path. `task_path` (M,) is the path of each device task of `Calls`
+    by the nesting of its launch, -1 for none. `op_backward_path` (N,) and `task_backward_path` (M,) are the paths of
+    operators and tasks outside all visits, by the forward operator that they differentiate.
     """
 
     origin: Origin
@@ -45,7 +45,6 @@ class Modules:
     visit_total_ns: I64
     visit_self_ns: I64
     visit_outer: npt.NDArray[np.bool_]
-    op_path: I64
     op_backward_path: I64
     task_path: I64
     task_backward_path: I64
@@ -71,7 +70,7 @@ def _annotations(rank: RankStore) -> I64:
     visits = rank.kind("annotation")
     visits = visits[on_side(rank, visits, "host")]
     library = np.array([text.startswith(LIBRARY_RANGES) for text in rank.texts("slices", "name")], np.bool_)
-    return visits[~library[rank.column("slices", "name")[visits]]]
+    return np.asarray(visits[~library[rank.column("slices", "name")[visits]]], np.int64)
 
 
 def _from_operators(rank: RankStore, calls: Calls) -> Modules:
@@ -91,7 +90,6 @@ def _from_operators(rank: RankStore, calls: Calls) -> Modules:
         visit_total_ns=dur[visit],
         visit_self_ns=_self_time(dur, calls.parent, visit),
         visit_outer=outermost(calls.parent, path)[visit],
-        op_path=path,
         op_backward_path=backward,
         task_path=np.append(path, -1)[calls.task_op],
         task_backward_path=np.append(backward, -1)[calls.task_op],
@@ -120,7 +118,6 @@ def _from_slices(rank: RankStore, calls: Calls, visits: I64, origin: Origin) -> 
         visit_total_ns=dur,
         visit_self_ns=_self_time(dur, above, np.ones(len(visits), np.bool_)),
         visit_outer=outermost(above, path),
-        op_path=op_path,
         op_backward_path=backward,
         task_path=np.where(calls.task_op < 0, alone, np.append(op_path, -1)[calls.task_op]),
         task_backward_path=np.append(backward, -1)[calls.task_op],

@@ -11,6 +11,7 @@ from trainwright.analyze.kernel_types import TYPE_OF_KIND, kernel_types
 from trainwright.analyze.text_columns import TextColumn, first_known, stored_text
 from trainwright.trace.store import RankStore
 
+
 @lru_cache(maxsize=8)
 def task_types(rank: RankStore) -> TextColumn:
     """Operator type of every device task: the one the source names, else told from kind and name."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from trainwright.core.errors import InputError
 from trainwright.trace.chrome_flows import FlowBinder
@@ -305,11 +306,13 @@ class _Pourer:
         table = self._with_time(table)
         track, ts = self._track_numbers(table), table["ts_ns"].to_numpy()
         category = table["cat"].fill_null("")
+        number, text = table["id_number"].combine_chunks(), table["id"].combine_chunks()
         self._sink.add(
             "flows",
             event=table["event"].to_numpy(),
             category=category,
-            id=table["id"],
+            id=number,
+            id_text=pc.if_else(number.is_valid(), pa.scalar(None, pa.string()), text),
             phase=phase,
             track=track,
             ts_ns=ts,

@@ -88,7 +88,7 @@ class EventDecoder:
     def _query(self, cut: Cut) -> pa.Table | None:
         members = {**_MEMBERS, "ts": "VARCHAR" if self._as_text else "DOUBLE", "dur": "DOUBLE"}
         structure: dict[str, Any] = {**members, "args": self._arguments} if self._arguments else members
-        fields = [f"e.{_quoted(key)}" for key in members]
+        fields = [f"e.{_quoted(key)}" for key in members] + ["TRY_CAST(e.id AS BIGINT) AS id_number"]
         fields += [f"e.args.{_quoted(key)} AS {_quoted(argument_column(key))}" for key in self._arguments]
         transform = f"json_transform(text, {_literal(json.dumps(structure))})"
         try:

@@ -36,7 +36,7 @@ MAX_EVENT_BYTES = 256 << 20
 MAX_METADATA_BYTES = 64 << 20
 
 _ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
-_SEPARATOR = re.compile(rb'\}(\s*,\s*)\{\s*"')
+_SEPARATOR = re.compile(rb'\}\s*,\s*\{\s*"')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +137,7 @@ class EventFile:
                     break
                 data, offset = data[part.rest :], offset + part.rest
             self.damage.stream = stream.damage
+        self._database.close()
 
     def _find_array(self, stream: ByteStream) -> tuple[bytes, int]:
         """Bytes from the first event on, and their offset."""
@@ -227,15 +228,15 @@ class _Cutter:
     def __init__(self, sample: bytes) -> None:
         counts: dict[bytes, int] = {}
         for found in _SEPARATOR.finditer(sample[: 1 << 20]):
-            counts[found.group(1)] = counts.get(found.group(1), 0) + 1
-        gap = max(counts, key=lambda text: counts[text]) if counts else b","
-        self._separator = b"}" + gap + b"{"
+            counts[found.group()] = counts.get(found.group(), 0) + 1
+        #: From the brace that closes an event to the quote of the next event's first key: four bytes or more.
+        self._separator = max(counts, key=lambda text: counts[text]) if counts else b'},{"'
+        self._brace = self._separator.rindex(b"{")
 
     def cut(self, data: bytes, *, last: bool) -> Cut:
         """Cut `data` at its separators; all of it when it is the `last`, else up to the last separator."""
         marks = self._find(data)
-        length = len(self._separator)
-        start = np.concatenate([[0], marks + length - 1])
+        start = np.concatenate([[0], marks + self._brace])
         end = np.append(marks + 1, len(data))
         if not last:
             rest = int(start[-1])
@@ -243,12 +244,10 @@ class _Cutter:
         return Cut(data=data, start=start, size=end - start, rest=len(data))
 
     def _find(self, data: bytes) -> I64:
-        """Positions of the separator."""
+        """Positions of the separator: of its first four bytes, then of the others there."""
         separator = self._separator
-        if len(data) < max(len(separator), 4):
+        if len(data) < len(separator):
             return np.empty(0, np.int64)
-        if len(separator) < 4:
-            return np.array([found.start() for found in re.finditer(re.escape(separator), data)], np.int64)
         words = np.ndarray((len(data) - 3,), "<u4", data, strides=(1,))
         marks = np.flatnonzero(words == np.frombuffer(separator[:4], "<u4")[0])
         marks = marks[marks <= len(data) - len(separator)]

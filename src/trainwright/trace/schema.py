@@ -208,7 +208,8 @@ _TABLES = (
         columns=(
             _EVENT,
             _text("category", "ac2g, fwdbwd, async_npu, HostToDevice, ..."),
-            _text("id", "flow id as text (may be above 2^53)"),
+            _i64("id", "flow id (may be above 2^53); -1 where it is no number"),
+            _text("id_text", "flow id that is no number"),
             _text("phase", "s (start), t (step) or f (end)"),
             _TRACK,
             _i64("ts_ns", "time", 0),

@@ -170,11 +170,12 @@ class RankWriter:
         """Lay out, write, and rename into place; the folder."""
         if self._track_rows:
             self.add("tracks", **{name: [row[name] for row in self._track_rows] for name in TRACK_FIELDS})
-        span = self._write_slices()
-        for name, buffer in self._buffers.items():
+        for name, buffer in self._buffers.items():  # these first: the layout of the slices needs the memory
             if name != "slices" and buffer.rows:
                 columns = {column.name: buffer.take(column.name) for column in buffer.schema.columns}
                 self._write(name, columns, {text: buffer.texts(text) for text in buffer.pools})
+                del columns
+        span = self._write_slices()
         for name, tables in self._reported.items():
             _write_ipc(pa.concat_tables(tables, promote_options="permissive"), self._temporary / f"{name}.arrow")
         manifest = {

@@ -1,4 +1,4 @@
-"""Communication operators by operator, group and message size, and the links between ranks.
+"""Communication operators by operator, group and message size, for each rank.
 
 Bandwidths follow NCCL-tests (PERFORMANCE.md): algorithm bandwidth is message size over time, where the message of an
 all-gather or reduce-scatter is the full buffer; bus bandwidth is that times 2(n-1)/n for all-reduce, (n-1)/n for
@@ -8,12 +8,14 @@ the other ranks (see the table `collectives` for the split), so these are what t
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 
 from trainwright.analyze.analysis import Analysis
-from trainwright.analyze.calls import detail, slice_rows
-from trainwright.analyze.comm_ops import CommOps, bus_factor, comm_ops, group_members, transports
+from trainwright.analyze.calls import detail
+from trainwright.analyze.comm_ops import CommOps, bus_factor, comm_ops, transports
 from trainwright.analyze.fields import RANK, bandwidth, count, known, ns, rows, size, text, texts_at
 from trainwright.analyze.grouping import Groups, group_by
 from trainwright.core.result import Cell, Chart, Column, Result, TableSpec
@@ -46,35 +48,21 @@ COMMUNICATION = TableSpec(
         text("transport", "what carried it (HCCS, RDMA, PCIE, ...), most bytes first"),
     ),
     chart=Chart(kind="bars", label=("rank", "op", "group", "size_bucket"), values=("total_ns",)),
-)
-
-LINKS = TableSpec(
-    name="links",
-    title="Links between ranks",
-    help="Per rank, pair of ranks and transport: the tasks inside communication operators that carried bytes.",
-    columns=(
-        RANK,
-        Column(name="src", unit="id", help="sending rank; global where the members of the group are known"),
-        Column(name="dst", unit="id", help="receiving rank; global where the members of the group are known"),
-        text("transport", "HCCS, RDMA, SDMA, PCIE, LOCAL, ..."),
-        count("count", "tasks"),
-        size("bytes", "bytes carried"),
-        ns("time_ns", "summed duration of the tasks"),
-        bandwidth("bandwidth", "bytes over time"),
+    shown=(
+        "rank", "op", "group", "group_size", "size_bucket", "count", "total_ns", "bytes", "bus_bandwidth", "transport",
     ),
-    chart=Chart(kind="bars", label=("rank", "src", "dst", "transport"), values=("bandwidth",)),
-)
+)  # fmt: skip
 
 
 def analyze(rank: RankStore) -> Result:
-    """Both tables."""
-    return Result(tables=(COMMUNICATION.table(_operators(rank)), LINKS.table(_links(rank))))
+    """One row per operator, group, size bucket and algorithm."""
+    return Result(tables=(COMMUNICATION.table(_operators(rank)),))
 
 
 def bucket_labels() -> list[str]:
     """Names of the size buckets; the last is for operators whose size is not known."""
     names = [format_bytes(int(bound)).replace(".00", "") for bound in BOUNDS]
-    between = [f"{low} - {high}" for low, high in zip(names, names[1:], strict=False)]
+    between = [f"{low} - {high}" for low, high in pairwise(names)]
     return [f"below {names[0]}", *between, f"from {names[-1]}", "unknown"]
 
 
@@ -125,44 +113,11 @@ def _transports(rank: RankStore, ops: CommOps, groups: Groups) -> list[str | Non
     return [", ".join(names) or None for names in found]
 
 
-def _links(rank: RankStore) -> list[tuple[Cell, ...]]:
-    task, carried = slice_rows(rank, "links"), rank.column("links", "bytes")
-    src, dst = (rank.column("links", name) for name in ("src", "dst"))
-    use = np.flatnonzero((carried > 0) & (src >= 0) & (dst >= 0) & (task >= 0))
-    src, dst = (_global(rank, use, column[use]) for column in (src, dst))
-    transport = rank.column("links", "transport")[use]
-    groups = group_by(src, dst, transport)
-    moved = groups.sum(carried[use])
-    spent = groups.sum(rank.column("slices", "dur_ns")[task[use]])
-    return rows(
-        [rank.rank] * len(groups),
-        groups.key(src),
-        groups.key(dst),
-        texts_at(rank.texts("links", "transport"), groups.key(transport)),
-        groups.count,
-        moved,
-        spent,
-        [byte / time if time else None for byte, time in zip(moved.tolist(), spent.tolist(), strict=True)],
-    )
-
-
-def _global(rank: RankStore, link: I64, local: I64) -> I64:
-    """Global ranks of ranks within the groups of rows of `links`; unchanged where the members are not known."""
-    members = group_members(rank)
-    answer = np.asarray(local, np.int64).copy()
-    codes = rank.column("links", "group")[link]
-    for code, name in enumerate(rank.texts("links", "group")):
-        ranks = np.array(members.get(name, ()), np.int64)
-        mine = (codes == code) & (local < len(ranks))
-        answer[mine] = ranks[local[mine]]
-    return answer
-
-
 ANALYSIS = Analysis(
     code="communication",
-    summary="Count, time, bytes and bandwidth of communication by operator, group and message size, and by link.",
+    summary="Count, time, bytes and bandwidth of communication by operator, group and message size.",
     scope="rank",
-    tables=(COMMUNICATION, LINKS),
+    tables=(COMMUNICATION,),
     order=40,
     per_rank=analyze,
 )

@@ -40,6 +40,7 @@ KERNELS = TableSpec(
     help="Per rank, name, type and core, largest total first.",
     columns=(RANK, _NAME, _TYPE, _CORE, *_FIGURES),
     chart=Chart(kind="bars", label=("rank", "name"), values=("total_ns",)),
+    shown=("rank", "name", "op_type", "core_type", "count", "total_ns", "mean_ns", "max_ns", "share"),
 )
 
 KERNEL_TYPES = TableSpec(

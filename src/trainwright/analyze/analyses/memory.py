@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trainwright.analyze.analysis import Analysis
-from trainwright.analyze.fields import RANK, count, ns, size, text
+from trainwright.analyze.fields import NO_OPERATOR, RANK, count, ns, size, text
 from trainwright.analyze.grouping import group_by
 from trainwright.analyze.memory_events import Allocations, allocations, operators_at
 from trainwright.analyze.text_columns import TextColumn, first_known
@@ -25,7 +25,6 @@ I64 = npt.NDArray[np.int64]
 OPERATORS = 50
 BEFORE = "(allocated before the trace)"
 REST = "(other operators)"
-NO_OPERATOR = "(no operator)"
 
 MEMORY = TableSpec(
     name="memory",

@@ -21,7 +21,7 @@ I64 = npt.NDArray[np.int64]
 MODULES = TableSpec(
     name="modules",
     title="Modules of the model",
-    help="Per rank and module path, largest device time first. self_ns, device_ns and backward_device_ns add up.",
+    help="Per rank and module path, largest device time first. All times but total_ns add up.",
     columns=(
         RANK,
         text("module", "path of the module, outermost first, parts joined by /"),
@@ -30,9 +30,11 @@ MODULES = TableSpec(
         ns("device_ns", "device time launched by operators directly in the module, in the forward pass"),
         ns("self_ns", "host time without the modules inside"),
         ns("backward_device_ns", "device time of the backward pass of operators directly in the module"),
+        ns("backward_self_ns", "host self time of the operators of that backward pass"),
         text("origin", "where modules come from: module path, python (nn.Module calls) or annotation (marked ranges)"),
     ),
     chart=Chart(kind="stacked", label=("rank", "module"), values=("device_ns", "backward_device_ns")),
+    shown=("rank", "module", "count", "total_ns", "self_ns", "device_ns", "backward_device_ns", "backward_self_ns"),
 )
 
 
@@ -43,7 +45,8 @@ def analyze(rank: RankStore) -> Result:
 
 
 def _rows(rank: RankStore, modules: Modules) -> list[tuple[Cell, ...]]:
-    device = calls_of(rank).task_ns
+    calls = calls_of(rank)
+    device, own = calls.task_ns, rank.column("slices", "self_ns")[calls.rows]
     outer = modules.visit_outer
     paths = len(modules.paths)
     self_ns = _sum(modules.visit_path, modules.visit_self_ns, paths)
@@ -57,6 +60,7 @@ def _rows(rank: RankStore, modules: Modules) -> list[tuple[Cell, ...]]:
         forward[order],
         self_ns[order],
         backward[order],
+        _sum(modules.op_backward_path, own, paths)[order],
         [modules.origin] * paths,
     )
 

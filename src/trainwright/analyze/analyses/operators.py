@@ -14,15 +14,12 @@ import numpy.typing as npt
 
 from trainwright.analyze.analysis import Analysis
 from trainwright.analyze.calls import Calls, calls_of, detail, outermost
-from trainwright.analyze.fields import RANK, count, ns, rows, share, shares, text, texts_at
+from trainwright.analyze.fields import NO_OPERATOR, RANK, count, ns, rows, share, shares, text, texts_at
 from trainwright.analyze.grouping import group_by
 from trainwright.core.result import Cell, Chart, Result, TableSpec
 from trainwright.trace.store import RankStore
 
 I64 = npt.NDArray[np.int64]
-
-#: Name of the row for device tasks that no recorded operator launched.
-NO_OPERATOR = "(no operator)"
 
 OPERATORS = TableSpec(
     name="operators",
@@ -39,6 +36,7 @@ OPERATORS = TableSpec(
         share("share", "part of all device time; of all host self time where the rank shows no device"),
     ),
     chart=Chart(kind="bars", label=("rank", "name"), values=("share",)),
+    shown=("rank", "name", "count", "self_ns", "total_ns", "device_ns", "share"),
 )
 
 OPERATOR_SHAPES = TableSpec(

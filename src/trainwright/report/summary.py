@@ -1,0 +1,77 @@
+"""The few figures that head a report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trainwright.core.result import Cell, Result, Table
+from trainwright.core.units import format_ns, format_share
+from trainwright.report.cells import is_number, plain
+from trainwright.report.wording import trouble
+
+#: Parts of the step time worth a figure: column of the table `step_time`, and its name for people.
+_PARTS = (
+    ("computing_ns", "computing"),
+    ("not_overlapped_ns", "communication, not overlapped"),
+    ("free_ns", "free"),
+    ("bubble_ns", "bubble"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """One figure with its name and a note on it."""
+
+    name: str
+    value: str
+    note: str = ""
+
+
+def cards(result: Result) -> list[Card]:
+    """The figures of a result: the step time and its parts where there are steps, then findings and input quality."""
+    found = []
+    for table in result.tables:
+        if table.name == "step_time":
+            found += _step_time(table)
+    if result.findings:
+        severe = sum(finding.severity != "info" for finding in result.findings)
+        found.append(Card(name="findings", value=f"{len(result.findings):,}", note=f"{severe:,} to act on"))
+    if result.quality:
+        kinds, _, cases = trouble(result.quality).partition(", ")
+        found.append(Card(name="input quality", value=kinds.split()[0], note=f"{kinds.partition(' ')[2]}, {cases}"))
+    return found
+
+
+def _step_time(table: Table) -> list[Card]:
+    """Mean total of the rows that belong to a step, and the share of each part in their sum."""
+    names = table.column_names
+    if not {"rank", "step", "total_ns"} <= set(names):
+        return []
+    rows = [dict(zip(names, row, strict=True)) for row in table.rows]
+    rows = [row for row in rows if row["step"] is not None] or rows
+    whole = _sum(row["total_ns"] for row in rows) if rows else 0
+    if not whole:
+        return []
+    ranks, steps = (len({row[name] for row in rows}) for name in ("rank", "step"))
+    over = f"mean of {ranks:,} {_plural(ranks, 'rank')}, {steps:,} {_plural(steps, 'step')}"
+    found = [Card(name="step time", value=format_ns(round(whole / len(rows))), note=over)]
+    for name, text in _PARTS:
+        part = _sum(row[name] for row in rows) if name in names else 0
+        if part:
+            found.append(
+                Card(name=text, value=format_share(part / whole), note=f"{format_ns(round(part / len(rows)))} a step")
+            )
+    return found
+
+
+def _sum(cells: object) -> int:
+    assert hasattr(cells, "__iter__")
+    total = 0
+    for cell in cells:
+        value: Cell = plain(cell)
+        total += int(value) if is_number(value) else 0  # type: ignore[arg-type]
+    return total
+
+
+def _plural(count: int, word: str) -> str:
+    return word if count == 1 else f"{word}s"
