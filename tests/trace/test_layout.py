@@ -48,7 +48,7 @@ def test_slices_without_duration_share_an_instant() -> None:
 
 
 def test_straddling_calls_keep_their_children_below_them() -> None:
-    layout, answer = lanes_of([(0, 0, 10_000), (0, 5_000, 15_000), (0, 11_000, 12_000), (0, 16_000, 17_001)])
+    _layout, answer = lanes_of([(0, 0, 10_000), (0, 5_000, 15_000), (0, 11_000, 12_000), (0, 16_000, 17_001)])
     assert [depth for depth, _ in answer] == [0, 1, 2, 0]
     assert answer[2] == (2, 1)
     assert answer[1][1] == -1

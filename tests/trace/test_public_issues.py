@@ -127,7 +127,7 @@ def test_pytorch_33961_113001_unescaped_quotes_and_newlines_are_mended(tmp_path:
 
 
 def test_pytorch_98432_windows_back_slashes_are_kept(tmp_path: Path) -> None:
-    bad = rb'{"ph": "X", "cat": "python_function", "name": "C:\work\data.py(3): \xload", "pid": 1, "tid": 1, "ts": 5, "dur": 1}'
+    bad = rb'{"ph": "X", "name": "C:\work\data.py(3): \xload", "pid": 1, "tid": 1, "ts": 5, "dur": 1}'
     rank = read(raw_trace(tmp_path, event_text(name="a"), bad, event_text(name="b")))
     assert r"C:\work\data.py(3): \xload" in slices(rank)
     assert rank.manifest["repaired"] == 1
@@ -331,7 +331,7 @@ def test_a_decompression_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("TRAINWRIGHT_MAX_BYTES", "1000000")
     path = tmp_path / "bomb.json.gz"
     path.write_bytes(gzip.compress(b'{"traceEvents": [' + event_text(name="a") + b"," + b" " * 50_000_000 + b"]}"))
-    with pytest.raises(InputError, match="1,000,000 bytes unpacked|holds .* bytes or more"):
+    with pytest.raises(InputError, match=r"bytes or more"):
         open_run([path])
 
 

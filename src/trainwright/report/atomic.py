@@ -28,13 +28,15 @@ def write_file(path: Path, text: str, *, force: bool = False) -> Path:
         target = path.resolve()
         if target.exists():
             if not target.is_file():
-                raise OutputError(f"{path} is not a file", allowed="a new or a regular file", todo="choose another name")
+                raise OutputError(
+                    f"{path} is not a file", allowed="a new or a regular file", todo="choose another name"
+                )
             if not force:
                 raise OutputError(f"{path} exists", todo=_FORCE)
         target.parent.mkdir(parents=True, exist_ok=True)
         with _staged(target) as staged:
             _write(staged, text)
-            os.replace(staged, target)
+            staged.replace(target)
     return path
 
 
@@ -71,7 +73,9 @@ def _check_replaceable(path: Path, target: Path, mark: tuple[str, str], force: b
     ours = all(entry.suffix == suffix and entry.is_file() and not entry.is_symlink() for entry in entries)
     if not (ours and _begins_with(target / name, beginning)):
         raise OutputError(
-            f"folder {path} holds files that are not ours", allowed="a new or an empty folder", todo="choose another name"
+            f"folder {path} holds files that are not ours",
+            allowed="a new or an empty folder",
+            todo="choose another name",
         )
     if not force:
         raise OutputError(f"folder {path} exists", todo=_FORCE)
@@ -88,14 +92,14 @@ def _begins_with(path: Path, text: str) -> bool:
 def _swap(staged: Path, target: Path) -> None:
     """Put a folder in the place of another; the old one comes back when that fails."""
     if not target.exists() or not any(target.iterdir()):
-        os.replace(staged, target)
+        staged.replace(target)
         return
     with _staged(target) as old:
-        os.replace(target, old)
+        target.replace(old)
         try:
-            os.replace(staged, target)
+            staged.replace(target)
         except BaseException:
-            os.replace(old, target)
+            old.replace(target)
             raise
 
 

@@ -32,7 +32,8 @@ class Axis:
 
 def axis_for(values: Iterable[Number], unit: str) -> Axis:
     """The axis for some values of a unit (see `trainwright.core.result.Unit`); 0 is always on it."""
-    low, high = 0, 0
+    low: Number = 0
+    high: Number = 0
     for value in values:
         low, high = min(low, value), max(high, value)
     if low == high:
@@ -56,7 +57,7 @@ def _decimal_step(span: Number, *, whole: bool) -> Number:
 
 def _binary_step(span: Number) -> int:
     """The smallest power of two that divides `span` into at most `INTERVALS`."""
-    return 2 ** max(math.ceil(math.log2(span / INTERVALS)), 0)
+    return 1 << max(math.ceil(math.log2(span / INTERVALS)), 0)
 
 
 def _label(value: Number, unit: str, largest: Number) -> str:

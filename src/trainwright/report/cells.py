@@ -21,6 +21,12 @@ def plain(value: object) -> Cell:
     return None if value is None else str(value)
 
 
+def number(value: object) -> int | float:
+    """The cell as a number; 0 when it is missing, not finite or none at all."""
+    cell = plain(value)
+    return cell if isinstance(cell, int | float) and is_number(cell) else 0
+
+
 def is_number(value: Cell) -> bool:
     """Whether the cell is a finite number (a bool is none)."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

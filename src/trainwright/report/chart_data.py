@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trainwright.core.result import Cell, Chart, Column, Table
 from trainwright.report.axis import Number
-from trainwright.report.cells import is_number, plain
+from trainwright.report.cells import number
 from trainwright.report.wording import heading, human
 
 
@@ -55,9 +55,9 @@ def bars_of(table: Table, *, limit: int) -> Bars | None:
     places = [names.index(name) for name in chart.values]
     rows = table.rows
     if chart.kind == "bars":
-        rows = sorted(rows, key=lambda row: -abs(_number(row[places[0]])))
+        rows = sorted(rows, key=lambda row: -abs(number(row[places[0]])))
     labels = _label_places(table, chart)
-    raw = [(row, [_number(row[at]) for at in places]) for row in rows[:limit]]
+    raw = [(row, [number(row[at]) for at in places]) for row in rows[:limit]]
     lowest = 0 if chart.kind == "stacked" else None
     return Bars(
         chart=chart,
@@ -72,11 +72,6 @@ def bars_of(table: Table, *, limit: int) -> Bars | None:
         rows=len(table.rows),
         negative=0 if lowest is None else sum(value < lowest for _, values in raw for value in values),
     )
-
-
-def _number(cell: object) -> Number:
-    value = plain(cell)
-    return value if is_number(value) else 0  # type: ignore[return-value]
 
 
 def _label_places(table: Table, chart: Chart) -> list[int]:

@@ -87,12 +87,13 @@ def _svg(bars: Bars, title: str) -> str:
     parts = [*_grid(axis, left, length, height)]
     for at, bar in enumerate(bars.bars):
         y = TOP + ROW * at
-        segments = _stacked(bar, bars.columns, axis) if stacked else _single(bar, bars.columns[0], axis)
+        segments = _stacked(bar, bars.columns) if stacked else _single(bar, bars.columns[0])
         parts.append(f'<text class="label" x="{_px(left - GAP)}" y="{y + 11}">{_short_label(bar)}</text>')
         parts.extend(_rect(segment, left, length, y, axis) for segment in segments)
         total = format_value(sum(bar.values), bars.columns[0].unit)
         parts.append(f'<text class="value" x="{WIDTH - 2}" y="{y + 11}">{escape(total)}</text>')
-    return f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">{"".join(parts)}</svg>'
+    opening = f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">'
+    return f"{opening}{''.join(parts)}</svg>"
 
 
 def _left(bars: Bars) -> float:
@@ -109,14 +110,15 @@ def _short_label(bar: Bar) -> str:
 def _grid(axis: Axis, left: float, length: float, height: int) -> Iterator[str]:
     for value, label in axis.ticks:
         x = _px(left + axis.at(value, length))
-        yield f'<path class="grid" d="M{x} {TOP - 6}V{height}"/><text class="tick" x="{x}" y="{TOP - 10}">{label}</text>'
+        yield f'<path class="grid" d="M{x} {TOP - 6}V{height}"/>'
+        yield f'<text class="tick" x="{x}" y="{TOP - 10}">{label}</text>'
 
 
 #: Start and end on the axis, number of the colour, and what a pointer is told.
 _Segment = tuple[Number, Number, int, str]
 
 
-def _stacked(bar: Bar, columns: tuple[Column, ...], axis: Axis) -> Iterator[_Segment]:
+def _stacked(bar: Bar, columns: tuple[Column, ...]) -> Iterator[_Segment]:
     total = sum(bar.values)
     start: Number = 0
     for at, (value, column) in enumerate(zip(bar.values, columns, strict=True)):
@@ -126,7 +128,7 @@ def _stacked(bar: Bar, columns: tuple[Column, ...], axis: Axis) -> Iterator[_Seg
         start += value
 
 
-def _single(bar: Bar, column: Column, axis: Axis) -> Iterator[_Segment]:
+def _single(bar: Bar, column: Column) -> Iterator[_Segment]:
     value = bar.values[0]
     if value:
         text = f"{bar.label}: {heading(column)} {format_value(value, column.unit)}"

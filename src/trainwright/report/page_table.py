@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from html import escape
 
 from trainwright.core.result import Cell, Column, Finding, Result, Table
-from trainwright.core.units import format_ns
 from trainwright.report.cells import is_number, plain
 from trainwright.report.summary import Card
-from trainwright.report.wording import heading, human, is_text, place, printable
+from trainwright.report.wording import heading, human, is_text, place, printable, saving
 
 #: Most rows of a table on a page, and most characters of a cell: a page stays small enough to open.
 MOST_ROWS = 2000
@@ -45,14 +44,13 @@ def table_view(table: Table, *, top: int | None) -> str:
 
 def finding_view(finding: Finding, result: Result) -> str:
     """A finding as a card, its evidence folded."""
-    where = place(finding.where)
-    saving = f"saves {format_ns(finding.saving_ns)}" if finding.saving_ns is not None else ""
+    where = " · ".join(filter(None, (place(finding.where), saving(finding))))
     parts = [
-        f'<article class="finding {escape(finding.severity)}"><h3><span class="severity">{escape(finding.severity)}</span>'
+        f'<article class="finding {finding.severity}"><h3><span class="severity">{finding.severity}</span>'
         f"{_text(finding.title)}<code>{_text(finding.code)}</code></h3>",
-        *(f'<p class="where">{escape(text)}</p>' for text in (" · ".join(filter(None, (where, saving))),) if text),
-        *(f"<p>{_text(text)}</p>" for text in (finding.detail,) if text),
-        *(f'<p class="advice"><b>What to do</b> {_text(text)}</p>' for text in (finding.advice,) if text),
+        f'<p class="where">{escape(where)}</p>' if where else "",
+        f"<p>{_text(finding.detail)}</p>" if finding.detail else "",
+        f'<p class="advice"><b>What to do</b> {_text(finding.advice)}</p>' if finding.advice else "",
         _evidence(finding, result),
     ]
     return "".join(parts) + "</article>\n"
@@ -61,8 +59,8 @@ def finding_view(finding: Finding, result: Result) -> str:
 def card_view(card: Card) -> str:
     """A card of the summary."""
     return (
-        f'<div class="card"><span class="name">{escape(card.name)}</span><span class="figure">{escape(card.value)}</span>'
-        f'<span class="note">{escape(card.note)}</span></div>'
+        f'<div class="card"><span class="name">{escape(card.name)}</span>'
+        f'<span class="figure">{escape(card.value)}</span><span class="note">{escape(card.note)}</span></div>'
     )
 
 

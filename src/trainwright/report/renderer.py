@@ -52,6 +52,4 @@ class Renderer(Protocol):
         """
 
 
-RENDERERS: Registry[Renderer] = Registry(
-    kind="renderer", package="trainwright.report.renderers", constant="RENDERER"
-)
+RENDERERS: Registry[Renderer] = Registry(kind="renderer", package="trainwright.report.renderers", constant="RENDERER")

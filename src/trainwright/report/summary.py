@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from trainwright.core.result import Cell, Result, Table
 from trainwright.core.units import format_ns, format_share
-from trainwright.report.cells import is_number, plain
+from trainwright.report.axis import Number
+from trainwright.report.cells import number
 from trainwright.report.wording import trouble
 
 #: Parts of the step time worth a figure: column of the table `step_time`, and its name for people.
@@ -64,13 +66,8 @@ def _step_time(table: Table) -> list[Card]:
     return found
 
 
-def _sum(cells: object) -> int:
-    assert hasattr(cells, "__iter__")
-    total = 0
-    for cell in cells:
-        value: Cell = plain(cell)
-        total += int(value) if is_number(value) else 0  # type: ignore[arg-type]
-    return total
+def _sum(cells: Iterable[Cell]) -> Number:
+    return sum(number(cell) for cell in cells)
 
 
 def _plural(count: int, word: str) -> str:

@@ -41,7 +41,9 @@ def bar_lines(table: Table, *, limit: int | None, width: int) -> list[tuple[str,
 
 def segments(values: tuple[Number, ...], longest: Number, room: int) -> str:
     """A bar in which `longest` takes `room` characters; borders are rounded, so that no error adds up."""
-    drawn, start, before = [], 0, 0.0
+    drawn: list[str] = []
+    start = 0
+    before: Number = 0
     for at, value in enumerate(values):
         before += value
         end = round(before * room / longest)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trainwright.core.result import Column, Quality, Where
-from trainwright.core.units import format_value
+from trainwright.core.result import Column, Finding, Quality, Where
+from trainwright.core.units import format_ns, format_value
 from trainwright.report.cells import plain
 
 #: Suffixes of column names that say the unit, which people see beside each value instead.
@@ -63,6 +63,11 @@ def place(where: Where) -> str:
     if where.file is not None:
         parts.append(":".join(printable(str(part)) for part in _position(where)))
     return ", ".join(parts)
+
+
+def saving(finding: Finding) -> str:
+    """What acting on a finding saves: ``saves 1.200 ms``; empty when that is not known."""
+    return "" if finding.saving_ns is None else f"saves {format_ns(finding.saving_ns)}"
 
 
 def _position(where: Where) -> list[object]:

@@ -126,7 +126,7 @@ def _blocks(grid: pa.ChunkedArray) -> npt.NDArray[np.int64]:
         numbers = [int(number) for number in re.findall(r"\d+", text)]
         product = int(np.prod(numbers, dtype=np.float64)) if numbers else -1
         sizes.append(product if product < 2**31 else -1)
-    return np.array([*sizes, -1], np.int64)[encoded.indices.fill_null(len(sizes)).to_numpy()]
+    return np.asarray(np.array([*sizes, -1], np.int64)[encoded.indices.fill_null(len(sizes)).to_numpy()])
 
 
 def _pour_collectives(table: pa.Table, sink: Sink) -> None:

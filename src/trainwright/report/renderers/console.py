@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import Literal
 
 from trainwright.core.result import Finding, Quality, Table
-from trainwright.core.units import format_ns
 from trainwright.report.atomic import write_file
 from trainwright.report.renderer import Page
 from trainwright.report.text_bars import bar_lines
 from trainwright.report.text_table import fitted, lines_of
-from trainwright.report.wording import place, printable, shortened, trouble
+from trainwright.report.wording import place, printable, saving, shortened, trouble
 
 PLAIN_WIDTH = 120
 LEAST_WIDTH = 20
@@ -104,10 +103,11 @@ def _findings(findings: tuple[Finding, ...], top: int | None, width: int) -> Ite
     yield "", ""
     yield "Findings", "bold"
     for finding in findings[:top]:
-        saving = "" if finding.saving_ns is None else f"saves {format_ns(finding.saving_ns)}"
         proof = f"evidence: table {finding.evidence.table}" if finding.evidence else ""
         yield from _wrapped(f"{finding.severity.upper()} {finding.title}", width, style=_STYLES[finding.severity])
-        yield from _wrapped(" · ".join(filter(None, (place(finding.where), saving, proof))), width, indent="  ")
+        yield from _wrapped(
+            " · ".join(filter(None, (place(finding.where), saving(finding), proof))), width, indent="  "
+        )
         yield from _wrapped(finding.detail, width, indent="  ")
         yield from _wrapped(f"→ {finding.advice}" if finding.advice else "", width, indent="  ")
     if top is not None and len(findings) > top:

@@ -104,7 +104,9 @@ def _contents(page: Page, tables: list[Table]) -> str:
     links += [(anchor(table), printable(table.spec.title), len(table.rows)) for table in tables]
     links.append((anchor(_QUALITY.table([])), _QUALITY.title, len(page.result.quality)))
     items = "".join(
-        f'<li><a href="#{target}">{escape(text)}</a><span>{count:,}</span></li>' for target, text, count in links if count
+        f'<li><a href="#{target}">{escape(text)}</a><span>{count:,}</span></li>'
+        for target, text, count in links
+        if count
     )
     return f'<nav aria-label="contents"><ul>{items}</ul></nav>\n' if items else ""
 
@@ -112,7 +114,8 @@ def _contents(page: Page, tables: list[Table]) -> str:
 def _section(table: Table, top: int | None) -> str:
     spec = table.spec
     return (
-        f'<section id="{anchor(table)}"><h2>{escape(printable(spec.title))}<code>{escape(printable(spec.name))}</code></h2>'
+        f'<section id="{anchor(table)}"><h2>{escape(printable(spec.title))}'
+        f"<code>{escape(printable(spec.name))}</code></h2>"
         f'<p class="help">{escape(printable(spec.help))}</p>\n{figure(table)}{table_view(table, top=top)}</section>\n'
     )
 
