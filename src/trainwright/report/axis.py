@@ -9,7 +9,7 @@ from dataclasses import dataclass
 Number = int | float
 
 #: An axis has at most this many intervals between ticks.
-INTERVALS = 6
+INTERVALS = 10
 
 _TIMES = (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
 _SIZES = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10), ("B", 1))

@@ -12,7 +12,7 @@ from trainwright.core.result import Column, Table
 from trainwright.core.units import format_value
 from trainwright.report.axis import Axis, Number, axis_for
 from trainwright.report.chart_data import Bar, Bars, bars_of
-from trainwright.report.wording import heading, shortened
+from trainwright.report.wording import heading, printable, shortened
 
 #: Most bars drawn, by kind of chart.
 MOST_BARS = {"stacked": 64, "bars": 20}
@@ -65,13 +65,12 @@ def patterns() -> str:
 
 def _says(bars: Bars) -> str:
     names = ", ".join(heading(column) for column in bars.columns)
-    per = " and ".join(bars.chart.label)
-    return f"{names} per {per}"
+    return printable(f"{names} per {', '.join(bars.chart.label)}")
 
 
 def _legend(bars: Bars) -> str:
     items = "".join(
-        f'<li title="{escape(column.help)}"><svg width="14" height="14" aria-hidden="true">'
+        f'<li title="{escape(printable(column.help))}"><svg width="14" height="14" aria-hidden="true">'
         f'<rect width="14" height="14" fill="{_fill(at)}"/></svg>{escape(heading(column))}</li>'
         for at, column in enumerate(bars.columns)
     )
@@ -92,7 +91,7 @@ def _svg(bars: Bars, title: str) -> str:
         parts.extend(_rect(segment, left, length, y, axis) for segment in segments)
         total = format_value(sum(bar.values), bars.columns[0].unit)
         parts.append(f'<text class="value" x="{WIDTH - 2}" y="{y + 11}">{escape(total)}</text>')
-    opening = f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">'
+    opening = f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(printable(title))}">'
     return f"{opening}{''.join(parts)}</svg>"
 
 

@@ -27,6 +27,11 @@ def anchor(table: Table) -> str:
     return "table-" + re.sub(r"[^\w-]", "-", table.name)
 
 
+def safe_text(text: str) -> str:
+    """Any text as HTML: bounded, nothing in it is mark-up, and no character changes how the rest is shown."""
+    return escape(_bounded(printable(text, keep=_BREAKS)))
+
+
 def table_view(table: Table, *, top: int | None) -> str:
     """A table with its filter; of more than `top` rows the rest is embedded and shown on demand."""
     rows = table.rows[:MOST_ROWS]
@@ -36,7 +41,7 @@ def table_view(table: Table, *, top: int | None) -> str:
     more = f'<button type="button" class="more">show all {len(rows):,}</button>' if limit < len(rows) else ""
     return (
         f'<div class="table" data-top="{limit}"><div class="controls">'
-        f'<input type="search" placeholder="filter rows" aria-label="filter rows of {escape(table.spec.title)}">'
+        f'<input type="search" placeholder="filter rows" aria-label="filter rows of {safe_text(table.spec.title)}">'
         f"{more}<output>{limit:,} of {len(table.rows):,} rows</output>"
         f'<span class="left-out">{note}</span></div>{_grid(table, rows, limit)}</div>\n'
     )
@@ -47,10 +52,10 @@ def finding_view(finding: Finding, result: Result) -> str:
     where = " · ".join(filter(None, (place(finding.where), saving(finding))))
     parts = [
         f'<article class="finding {finding.severity}"><h3><span class="severity">{finding.severity}</span>'
-        f"{_text(finding.title)}<code>{_text(finding.code)}</code></h3>",
+        f"{safe_text(finding.title)}<code>{safe_text(finding.code)}</code></h3>",
         f'<p class="where">{escape(where)}</p>' if where else "",
-        f"<p>{_text(finding.detail)}</p>" if finding.detail else "",
-        f'<p class="advice"><b>What to do</b> {_text(finding.advice)}</p>' if finding.advice else "",
+        f"<p>{safe_text(finding.detail)}</p>" if finding.detail else "",
+        f'<p class="advice"><b>What to do</b> {safe_text(finding.advice)}</p>' if finding.advice else "",
         _evidence(finding, result),
     ]
     return "".join(parts) + "</article>\n"
@@ -75,9 +80,9 @@ def _evidence(finding: Finding, result: Result) -> str:
     if known is not None and whole:
         body = _grid(known, rows, len(rows))
     else:
-        lines = "".join(f"<li>{_text(', '.join(str(plain(cell)) for cell in row))}</li>" for row in rows)
+        lines = "".join(f"<li>{safe_text(', '.join(str(plain(cell)) for cell in row))}</li>" for row in rows)
         body = f"<ul>{lines}</ul>"
-    return f"<details><summary>evidence: {count} rows of {_text(evidence.table)}</summary>{body}</details>"
+    return f"<details><summary>evidence: {count} rows of {safe_text(evidence.table)}</summary>{body}</details>"
 
 
 def _grid(table: Table, rows: Sequence[tuple[Cell, ...]], limit: int) -> str:
@@ -92,14 +97,14 @@ def _grid(table: Table, rows: Sequence[tuple[Cell, ...]], limit: int) -> str:
         for number, row in enumerate(rows)
     )
     return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(spec.title)}"><table>'
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{safe_text(spec.title)}"><table>'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
     )
 
 
 def _header(column: Column) -> str:
     kind = "" if is_text(column) else ' class="n"'
-    text = escape(printable(f"{column.name}: {column.help}"))
+    text = safe_text(f"{column.name}: {column.help}")
     return f'<th scope="col"{kind} title="{text}"><button type="button">{escape(heading(column))}</button></th>'
 
 
@@ -110,10 +115,6 @@ def _cell(cell: object, column: Column) -> str:
         return f"<td>{text}"
     raw = str(value)
     return f"<td data-v={raw}>{text}" if is_number(value) and raw != text else f"<td data-v>{text}"
-
-
-def _text(text: str) -> str:
-    return escape(_bounded(printable(text, keep=_BREAKS)))
 
 
 def _bounded(text: str) -> str:

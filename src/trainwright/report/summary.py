@@ -14,7 +14,7 @@ from trainwright.report.wording import trouble
 #: Parts of the step time worth a figure: column of the table `step_time`, and its name for people.
 _PARTS = (
     ("computing_ns", "computing"),
-    ("not_overlapped_ns", "communication, not overlapped"),
+    ("not_overlapped_ns", "comm. not overlapped"),
     ("free_ns", "free"),
     ("bubble_ns", "bubble"),
 )

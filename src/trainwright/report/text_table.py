@@ -32,7 +32,7 @@ def lines_of(table: Table, rows: Sequence[Sequence[Cell]], width: int) -> tuple[
     lead = _leading(table.spec.columns, columns)
     blocks = _blocks(widths, lead, width)
     if blocks is None:
-        return [], _records([" ".join(head) for head in heads], cells, width)
+        return [], _records(["".join(head) for head in heads], cells, width)
     header: list[str] = []
     body: list[str] = []
     for number, block in enumerate(blocks):

@@ -321,27 +321,19 @@ class _Pourer:
             self._flows.add_ends(phase, category, table["id"], table["name"], track, ts)
 
     def _pour_counters(self, table: pa.Table, texts: list[bytes]) -> None:
-        timed = table["ts_ns"].is_valid().to_pylist()
-        track, ts = self._track_numbers(table), table["ts_ns"].to_pylist()
+        tracks, times = self._track_numbers(table).tolist(), table["ts_ns"].to_pylist()
+        events, names = table["event"].to_pylist(), table["name"].to_pylist()
         rows: dict[str, list[Any]] = {key: [] for key in ("event", "track", "ts_ns", "name", "series", "value")}
-        for at, text in enumerate(texts):
+        for text, event, track, ts, name in zip(texts, events, tracks, times, names, strict=True):
             values = json.loads(text, strict=False).get("args") or {}
-            if not timed[at] or not isinstance(values, dict):
+            if ts is None or not isinstance(values, dict):
                 self._sink.quality("bad-counter", example=text[:120].decode("utf-8", "replace"), file=self._path)
                 self._sink.lost()
                 continue
             for series, value in values.items():
                 number = _number(value)
                 if number is not None:
-                    row = (
-                        table["event"][at].as_py(),
-                        int(track[at]),
-                        ts[at],
-                        table["name"][at].as_py(),
-                        series,
-                        number,
-                    )
-                    for key, cell in zip(rows, row, strict=True):
+                    for key, cell in zip(rows, (event, track, ts, name, series, number), strict=True):
                         rows[key].append(cell)
         if rows["event"]:
             self._sink.add("counters", **rows)

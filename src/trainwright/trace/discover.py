@@ -66,9 +66,11 @@ def discover(paths: Sequence[Path]) -> Discovery:
 
 def _unique(sources: Iterable[RankSource]) -> list[RankSource]:
     """Sources without those that an overlapping input gave a second time."""
-    seen: dict[tuple[str, tuple[Path, ...]], RankSource] = {}
+    seen: dict[tuple[object, ...], RankSource] = {}
     for source in sources:
-        seen.setdefault((source.reader, tuple(path.resolve() for path in source.files)), source)
+        # one file may hold several ranks, told apart by options
+        files = tuple(path.resolve() for path in source.files)
+        seen.setdefault((source.reader, files, tuple(sorted(source.options.items()))), source)
     return list(seen.values())
 
 

@@ -10,7 +10,6 @@ import base64
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
@@ -19,10 +18,9 @@ from trainwright import __version__
 from trainwright.core.result import Column, Quality, Table, TableSpec
 from trainwright.report.atomic import write_file
 from trainwright.report.charts import figure, patterns
-from trainwright.report.page_table import anchor, card_view, finding_view, table_view
+from trainwright.report.page_table import anchor, card_view, finding_view, safe_text, table_view
 from trainwright.report.renderer import Page
 from trainwright.report.summary import cards
-from trainwright.report.wording import printable
 
 #: Most findings on a page.
 MOST_FINDINGS = 500
@@ -52,7 +50,7 @@ class Html:
     def render(self, page: Page) -> str:
         """The page; equal results give equal text."""
         style, script = _asset("page.css"), _asset("page.js")
-        title = escape(printable(page.title))
+        title = safe_text(page.title)
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">\n'
@@ -82,7 +80,7 @@ def _body(page: Page, title: str) -> Iterator[str]:
     result = page.result
     tables = [table for table in result.tables if table.rows]
     empty = [table for table in result.tables if not table.rows]
-    yield f"<header><h1>{title}</h1><p>{escape(printable(page.subtitle))}</p>"
+    yield f"<header><h1>{title}</h1><p>{safe_text(page.subtitle)}</p>"
     strip = "".join(map(card_view, cards(result)))
     yield f'<div class="cards" aria-label="summary">{strip}</div></header>\n' if strip else "</header>\n"
     yield _contents(page, tables)
@@ -91,20 +89,20 @@ def _body(page: Page, title: str) -> Iterator[str]:
     for table in tables:
         yield _section(table, page.top)
     if empty:
-        names = ", ".join(f"{escape(printable(table.spec.title))} ({escape(table.name)})" for table in empty)
+        names = ", ".join(f"{safe_text(table.spec.title)} ({safe_text(table.name)})" for table in empty)
         yield f'<section><h2>Nothing to show</h2><p class="help">Tables without rows: {names}.</p></section>\n'
     if result.quality:
         yield _section(_QUALITY.table(map(_quality_row, result.quality)), page.top)
     yield _next(page)
-    yield f"</main>\n<footer>trainwright {__version__} · {escape(page.command)}</footer>\n"
+    yield f"</main>\n<footer>trainwright {__version__} · {safe_text(page.command)}</footer>\n"
 
 
 def _contents(page: Page, tables: list[Table]) -> str:
     links = [("findings", "Findings", len(page.result.findings))]
-    links += [(anchor(table), printable(table.spec.title), len(table.rows)) for table in tables]
+    links += [(anchor(table), table.spec.title, len(table.rows)) for table in tables]
     links.append((anchor(_QUALITY.table([])), _QUALITY.title, len(page.result.quality)))
     items = "".join(
-        f'<li><a href="#{target}">{escape(text)}</a><span>{count:,}</span></li>'
+        f'<li><a href="#{target}">{safe_text(text)}</a><span>{count:,}</span></li>'
         for target, text, count in links
         if count
     )
@@ -114,9 +112,9 @@ def _contents(page: Page, tables: list[Table]) -> str:
 def _section(table: Table, top: int | None) -> str:
     spec = table.spec
     return (
-        f'<section id="{anchor(table)}"><h2>{escape(printable(spec.title))}'
-        f"<code>{escape(printable(spec.name))}</code></h2>"
-        f'<p class="help">{escape(printable(spec.help))}</p>\n{figure(table)}{table_view(table, top=top)}</section>\n'
+        f'<section id="{anchor(table)}"><h2>{safe_text(spec.title)}'
+        f"<code>{safe_text(spec.name)}</code></h2>"
+        f'<p class="help">{safe_text(spec.help)}</p>\n{figure(table)}{table_view(table, top=top)}</section>\n'
     )
 
 
@@ -137,7 +135,7 @@ def _quality_row(entry: Quality) -> tuple[str | int | None, ...]:
 def _next(page: Page) -> str:
     if not page.next_steps:
         return ""
-    steps = "".join(f'<p class="next"><code>{escape(printable(step))}</code></p>' for step in page.next_steps)
+    steps = "".join(f'<p class="next"><code>{safe_text(step)}</code></p>' for step in page.next_steps)
     return f"<section><h2>Next</h2>{steps}</section>\n"
 
 
