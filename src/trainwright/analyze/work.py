@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from trainwright.analyze.comm_ops import comm_ops
 from trainwright.analyze.intervals import Spans, union
 from trainwright.analyze.steps import StepWindow, step_windows
 from trainwright.trace.collective_names import P2P_OPS
@@ -52,7 +53,7 @@ def work_of(rank: RankStore) -> Work:
     return Work(
         compute=compute,
         comm=comm,
-        p2p=_p2p(rank, comm),
+        p2p=_p2p(rank),
         copy=copy,
         on_device=on_device,
         windows=step_windows(rank, tasks),
@@ -84,7 +85,10 @@ def _host_operators(rank: RankStore) -> I64:
     return np.asarray(rows[computes[rank.column("slices", "name")[rows]]])
 
 
-def _p2p(rank: RankStore, comm: I64) -> I64:
-    """The communication rows that are transfers between two ranks."""
-    events = rank.column("collectives", "event")[rank.where("collectives", "op", *P2P_OPS)]
-    return comm[np.isin(rank.column("slices", "event")[comm], events)]
+def _p2p(rank: RankStore) -> I64:
+    """The communication rows that are transfers between two ranks.
+
+    An all-to-all made of sends and receives is none: the operator the caller asked for decides.
+    """
+    ops = comm_ops(rank)
+    return ops.rows[ops.op.among(*P2P_OPS)]

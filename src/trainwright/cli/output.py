@@ -19,15 +19,15 @@ def emit(page: Page, options: argparse.Namespace) -> None:
     Raises:
         OutputError: a file exists and ``--force`` was not given, or cannot be written.
     """
-    if options.top:
-        page = replace(page, result=_cut(page.result, options.top))
     page = replace(page, top=None if options.top == 0 else options.top or DEFAULT_TOP)
+    # machines get only the rows asked for; people's views shorten by themselves and say how much is left
+    data = replace(page, result=_cut(page.result, options.top)) if options.top else page
     written = []
     if options.csv is not None:
-        written += RENDERERS["csv-data"].write(page, options.csv, force=options.force)
+        written += RENDERERS["csv-data"].write(data, options.csv, force=options.force)
     if options.html is not None:
         written += RENDERERS["html"].write(page, options.html, force=options.force)
-    sys.stdout.write(RENDERERS["json-data" if options.json else "console"].render(page))
+    sys.stdout.write(RENDERERS["json-data"].render(data) if options.json else RENDERERS["console"].render(page))
     for path in written:
         print(f"wrote {path}", file=sys.stderr)
 

@@ -34,7 +34,7 @@ class Groups:
         for comm_name, group in info.items() if isinstance(info, dict) else ():
             if isinstance(group, dict):
                 name = str(group.get("group_name") or "")
-                self.known[_id(comm_name)] = Group(name=name, ranks=_ranks(group.get("global_ranks")))
+                self.known[group_key(comm_name)] = Group(name=name, ranks=_ranks(group.get("global_ranks")))
 
     def learn_operators(self, names: Iterable[str]) -> None:
         """Take the ids that operator names carry, such as ``hcom_allReduce__586_0_1@10471851537367425586``."""
@@ -63,7 +63,8 @@ class Groups:
             )
 
 
-def _id(comm_name: str) -> str:
+def group_key(comm_name: str) -> str:
+    """The id of a group by its name; an id stays as it is."""
     return comm_name if comm_name.isdecimal() and len(comm_name) >= _ID_DIGITS else group_id(comm_name)
 
 

@@ -37,7 +37,13 @@ def pour_timeline(capture: Capture, operators: Operators | None, groups: Groups,
     matched = np.full(len(capture.event), -1, np.int64)
     if operators is not None:
         capture, matched = join_operators(capture, operators, sink)
-    kinds = slice_kinds(capture)
+    pour_joined(capture, slice_kinds(capture), matched, operators, groups, sink)
+
+
+def pour_joined(
+    capture: Capture, kinds: KindColumn, matched: I64, operators: Operators | None, groups: Groups, sink: Sink
+) -> None:
+    """Pour a timeline whose slices have these kinds; `matched`, (N,), is the row of `operators` of each slice or -1."""
     if operators is not None:
         _trust_summary(capture, kinds, matched, operators)
     launches = find_launches(capture, kinds)
@@ -138,7 +144,7 @@ def _pour_collectives(capture: Capture, kinds: KindColumn, groups: Groups, sink:
     for at, row in enumerate(comms.tolist()):
         name = parsed.get(int(capture.name[row]), parse_hcom(""))
         track = int(capture.track[row])
-        group = name.group or groups.of(name.suffix) or _labelled_group(capture.tracks[track])
+        group = name.group or _labelled_group(capture.tracks[track]) or groups.of(name.suffix)
         group_of_track.setdefault(track, group)
         members = sizes[at] if sizes[at] > 0 else groups.size(group)
         rows["group"].append(group or None)

@@ -31,6 +31,7 @@ _KIND_OF_CATEGORY = {
     "trace": "derived", "cuda_profiler_range": "derived",
 }  # fmt: skip
 
+_GC = re.compile(r"^gc[.: ]?collect|^garbage[ _]collect", re.IGNORECASE)
 _STEP = re.compile(r"^ProfilerStep\s*#?\s*\d+$")
 _DATALOADER = re.compile(r"^enumerate\(DataLoader\)|DataLoader.*__next__|^data[._ ]?load(?:er|ing)", re.IGNORECASE)
 
@@ -59,6 +60,8 @@ def kind_of(_process: str, _thread: str, cat: str, name: str) -> str:
             return "dataloader"
         if is_host_collective(name):
             return "comm"
+        if _GC.search(name):
+            return "gc"
     if kind == "kernel" and is_collective_kernel(name):
         return "comm"
     if kind == "python" and name.startswith("<built-in function collect>"):
