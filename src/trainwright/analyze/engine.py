@@ -29,6 +29,7 @@ def analyze_run(run: Run, codes: Sequence[str] = (), *, jobs: int | None = None)
     Raises:
         InputError: there is no analysis of that name.
     """
+    run = _without_summaries(run)
     chosen = sorted([ANALYSES[code] for code in codes] or ANALYSES, key=lambda leaf: (leaf.order, leaf.code))
     per_rank = tuple(leaf.code for leaf in chosen if leaf.scope == "rank")
     work = [_Job(rank=rank, codes=per_rank) for rank in run.ranks]
@@ -66,6 +67,12 @@ def table_owner(name: str) -> Analysis | None:
 def table_names() -> list[str]:
     """The tables of all analyses."""
     return [spec.name for leaf in sorted(ANALYSES, key=lambda leaf: leaf.order) for spec in leaf.tables]
+
+
+def _without_summaries(run: Run) -> Run:
+    """The run without sources that only summarise other ranks (for SQL), unless there is nothing else."""
+    ranks = [rank for rank in run.ranks if all(part.options.get("role") != "cluster" for part in rank.unit.parts)]
+    return Run(ranks=ranks or run.ranks, quality=run.quality)
 
 
 def _analyze_rank(job: _Job, report: Report) -> dict[str, Result]:
