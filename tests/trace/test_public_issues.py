@@ -376,3 +376,8 @@ def test_events_that_cross_chunks_and_hold_separators_are_whole(
     rank = read(path)
     assert set(slices(rank)) == {f"a{at}" for at in range(200)}
     assert (rank.manifest["events"], rank.manifest["lost"], rank.manifest["repaired"]) == (200, 0, 0)
+
+
+def test_a_slice_without_a_name_is_kept_under_the_empty_name(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "t.json", [{"ph": "X", "ts": 1, "dur": 1}, slice_event("a", 5, 1)])
+    assert slices(read(path)) == {"": (1000, 1000), "a": (5000, 1000)}

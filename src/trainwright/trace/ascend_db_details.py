@@ -64,15 +64,30 @@ def computing(db: AscendDb, names: TextPool) -> Details:
     return Details(parts)
 
 
-def kernel_rows(details: Details) -> KernelRows | None:
-    """The computing tasks as rows of an operator summary, None when there are none.
+def kernel_rows(details: Details, communication: pa.DictionaryArray) -> KernelRows | None:
+    """The computing tasks, then communication operators, as rows of an operator summary; None when there are none.
 
     Start, stream and so on are those of their slices.
+
+    Args:
+        details: the computing tasks, see `computing`.
+        communication: operator types of the communication operators, (N,).
     """
     if not len(details):
         return None
-    none = np.full(len(details), -1, np.int64)
-    return KernelRows(start=none, dur=none, stream=none, task=none, device=none, **details.columns)
+    compute = _rows(len(details), details.columns)
+    none = np.full(len(communication), -1, np.int64)
+    columns: dict[str, Any] = dict.fromkeys(("blocks", "wait"), none)
+    for name in _TEXTS:
+        columns[name] = pa.nulls(len(communication), details.columns[name].type)
+    columns |= {"name": none.astype(np.int32), "op_type": communication}
+    columns["core"] = pa.array(["HCCL"] * len(communication), pa.string())
+    return compute.and_also(_rows(len(communication), columns))
+
+
+def _rows(count: int, columns: dict[str, Any]) -> KernelRows:
+    none = np.full(count, -1, np.int64)
+    return KernelRows(start=none, dur=none, stream=none, task=none, device=none, **columns)
 
 
 def communicating(db: AscendDb, names: TextPool) -> Details:

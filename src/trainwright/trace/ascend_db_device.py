@@ -10,10 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from trainwright.trace.ascend_capture import HARDWARE
-from trainwright.trace.ascend_db_details import Details, communicating, computing, copying, scheduling
+from trainwright.trace.ascend_db_details import Details, communicating, computing, copying, kernel_rows, scheduling
 from trainwright.trace.ascend_db_rows import Rows
 from trainwright.trace.ascend_db_tables import AscendDb, Strings, said
 from trainwright.trace.ascend_groups import group_key
+from trainwright.trace.ascend_kernels import KernelRows
 from trainwright.trace.sqlite_cells import Batch
 
 I64 = npt.NDArray[np.int64]
@@ -21,7 +22,7 @@ I32 = npt.NDArray[np.int32]
 
 _TASK = ("startNs", "endNs", "deviceId", "connectionId", "globalTaskId", "taskType", "streamId", "taskId")
 _OPERATOR = (
-    "opName", "startNs", "endNs", "connectionId", "groupName", "dataType", "algType", "count", "deviceId",
+    "opName", "startNs", "endNs", "connectionId", "groupName", "dataType", "algType", "count", "deviceId", "opType",
 )  # fmt: skip
 COMMUNICATION = "Communication"
 
@@ -30,8 +31,9 @@ COMMUNICATION = "Communication"
 class Tasks:
     """Slices on streams and communication operators, (N,) each.
 
-    `number` is the connection id, `task` the id that tables of details use (-1 for operators), `compute` the row of the
-    computing tasks (-1: none), `part` that of the tasks of communication operators, `mark` that of marks.
+    `number` is the connection id, `task` the id that tables of details use (-1 for operators), `row` the row in
+    `Device.kernel_rows` (-1: none), `part` the row of a task that carries out a communication operator, `mark` the row
+    of a mark of the user.
     """
 
     event: I64
@@ -39,7 +41,7 @@ class Tasks:
     start: I64
     number: I64
     task: I64
-    compute: I64
+    row: I64
     part: I64
     mark: I64
 
@@ -88,17 +90,23 @@ class Device:
         self._db = db
         self._rows = rows
         self._marks = marks
-        self.compute = computing(db, rows.names)
+        self._compute = computing(db, rows.names)
         self._parts = communicating(db, rows.names)
         self._scheduled = scheduling(db, rows.names)
         self._copied = copying(db)
         self._groups = _GroupRows(db, rows, self._parts)
         self._tasks: list[tuple[I64, ...]] = []
+        self._operator_types: list[pa.DictionaryArray] = []
         self.devices: set[int] = set()
         for batch in db.batches("TASK", _TASK):
             self._pour_tasks(batch)
         for batch in db.batches("COMMUNICATION_OP", _OPERATOR):
             self._pour_operators(batch)
+
+    def kernel_rows(self) -> KernelRows | None:
+        """What is known of computing tasks and communication operators; None when nothing says which tasks compute."""
+        none = pa.array([], pa.string()).dictionary_encode()
+        return kernel_rows(self._compute, pa.concat_arrays([none, *self._operator_types]))
 
     def tasks(self) -> Tasks:
         """What is known of all tasks and communication operators."""
@@ -111,7 +119,7 @@ class Device:
         batch, start, dur = db.spans(batch)
         task, device, stream = batch.ints("globalTaskId"), batch.ints("deviceId", 0), db.ids(batch, "streamId")
         number, task_type, task_id = db.ids(batch, "connectionId"), db.names(batch, "taskType"), db.ids(batch, "taskId")
-        compute, part, copied = (details.find(task) for details in (self.compute, self._parts, self._copied))
+        compute, part, copied = (details.find(task) for details in (self._compute, self._parts, self._copied))
         unknown = (compute < 0) & (part < 0) & (number >= 0)
         mark = np.where(unknown, self._marks.rows(number), -1)
         name = self._names(task, task_type, mark)
@@ -125,7 +133,7 @@ class Device:
         self._tasks.append((event, track.astype(np.int64), start, number, task, compute, part, mark))
         if len(self._parts):
             inside = np.flatnonzero((part >= 0) & (self._parts.columns["plane"][part] >= 0))
-            columns = (part, device, start, dur, number, stream, task_id)
+            columns = (part, device, start, dur, stream, task_id)
             self._pour_parts(*(column[inside] for column in columns))
 
     def _names(self, task: I64, task_type: pa.Array, mark: I64) -> I32:
@@ -133,7 +141,7 @@ class Device:
         name = self._rows.names.encode(task_type, len(task))
         marked = np.flatnonzero(mark >= 0)
         name[marked] = self._rows.names.encode(self._marks.texts(mark[marked]), len(marked))
-        for details in (self._scheduled, self.compute):
+        for details in (self._scheduled, self._compute):
             at = details.find(task)
             if len(details):
                 name = np.where(at >= 0, details.columns["name"][at], name)
@@ -153,7 +161,7 @@ class Device:
             )
         return np.array(tracks, np.int32)[at.reshape(-1)]
 
-    def _pour_parts(self, part: I64, device: I64, start: I64, dur: I64, number: I64, stream: I64, task_id: I64) -> None:
+    def _pour_parts(self, part: I64, device: I64, start: I64, dur: I64, stream: I64, task_id: I64) -> None:
         """Tasks of communication operators a second time, on the planes of their groups, as the text form has them."""
         columns: dict[str, Any] = {
             name: column[part] if isinstance(column, np.ndarray) else column.take(pa.array(part))
@@ -166,7 +174,7 @@ class Device:
             for on, code, plane in zip(*distinct.tolist(), strict=True)
         ]
         track = np.array(tracks, np.int32)[at.reshape(-1)]
-        event = self._rows.add(track=track, start=start, dur=dur, name=columns["name"], number=number)
+        event = self._rows.add(track=track, start=start, dur=dur, name=columns["name"])
         names = self._rows.names.texts()
         types = pa.array([names[code] for code in columns["name"].tolist()], pa.string())
         self._rows.argue("links", event, {**columns, "task_type": types, "stream_id": stream, "task_id": task_id})
@@ -189,5 +197,7 @@ class Device:
         dtype, algorithm = db.enum(batch, "dataType", "ENUM_HCCL_DATA_TYPE"), db.texts(batch, "algType", said)
         arguments = {"data_type": dtype, "alg_type": algorithm, "count": db.ids(batch, "count")}
         self._rows.argue("comms", event, arguments)
+        row = len(self._compute) + sum(map(len, self._operator_types)) + np.arange(batch.rows)
+        self._operator_types.append(db.texts(batch, "opType", said))
         none = np.full(batch.rows, -1, np.int64)
-        self._tasks.append((event, track, start, number, none, none, none, none))
+        self._tasks.append((event, track, start, number, none, row, none, none))

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from trainwright.core.errors import InputError
 from trainwright.trace.ascend_capture import Capture
-from trainwright.trace.ascend_db_details import kernel_rows
 from trainwright.trace.ascend_db_device import Device, Tasks
 from trainwright.trace.ascend_db_host import Connections, Framework, pour_calls, pour_garbage_collection, pour_marks
 from trainwright.trace.ascend_db_launches import find_arrows
@@ -104,8 +103,8 @@ def _pour_events(db: AscendDb, groups: Groups) -> Tasks:
     capture = rows.capture(find_arrows(framework, connections, calls, tasks, db.sink))
     at = np.searchsorted(capture.event, tasks.event)
     matched = np.full(len(capture.event), -1, np.int64)
-    matched[at] = tasks.compute
-    details = kernel_rows(device.compute)
+    matched[at] = tasks.row
+    details = device.kernel_rows()
     operators = None if details is None else operators_of(details, rows.names.texts(), db.path)
     pour_joined(capture, _kinds(capture, tasks, at, named=operators is not None), matched, operators, groups, db.sink)
     if len(device.devices) > 1:
@@ -127,7 +126,7 @@ def _kinds(capture: Capture, tasks: Tasks, at: I64, *, named: bool) -> KindColum
             frame around the parts of a task, and the parts that a mixed task has on its second unit.
     """
     kinds = slice_kinds(capture)
-    idle = (tasks.compute < 0) & kinds.among("kernel")[at]
+    idle = (tasks.row < 0) & kinds.among("kernel")[at]
     if named:
         kinds.codes[at[idle]] = KindColumn.code("other")
     kinds.codes[at[tasks.part >= 0]] = KindColumn.code("comm_task")

@@ -71,9 +71,14 @@ class Strings:
         used[rows] = True  # -1 marks the place behind the last text
         used[-1] = False
         words = self._texts.take(pa.array(np.flatnonzero(used)))
+        if clean is not None:
+            words = clean(words)
+        if words.null_count:  # a dictionary with nulls cannot be joined with another
+            used[np.flatnonzero(used)[np.asarray(words.is_null().to_numpy(zero_copy_only=False))]] = False
+            words = words.drop_null()
         number = np.cumsum(used) - 1
-        indices = pa.array(number[rows].astype(np.int32), mask=rows < 0)
-        return pa.DictionaryArray.from_arrays(indices, words if clean is None else clean(words))
+        indices = pa.array(number[rows].astype(np.int32), mask=~used[rows])
+        return pa.DictionaryArray.from_arrays(indices, words)
 
 
 class AscendDb:
@@ -150,7 +155,7 @@ class AscendDb:
     def names(self, batch: Batch, column: str) -> pa.Array:
         """`texts` with a word for what has none."""
         texts = self.texts(batch, column)
-        if not texts.null_count and not texts.dictionary.null_count:
+        if not texts.null_count:
             return texts
         return texts.cast(pa.string()).fill_null(UNNAMED)
 

@@ -32,12 +32,11 @@ class Operators:
 
 def operators_of(rows: KernelRows, names: list[str], path: Path) -> Operators:
     """The operators of a summary; `names` are the texts behind the codes of `rows`."""
-    cores = rows.core.to_pylist()
-    is_comm = [
-        is_comm_operator(core or "", names[code] if code >= 0 else "")
-        for core, code in zip(cores, rows.name.tolist(), strict=True)
-    ]
-    return Operators(rows=rows, path=path, is_comm=np.array(is_comm, np.bool_))
+    cores = rows.core.dictionary_encode()
+    by_core = [is_comm_operator(core, "") for core in cores.dictionary.to_pylist()]
+    by_name = [is_comm_operator("", name) for name in names]
+    is_comm = np.array([*by_core, False])[cores.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+    return Operators(rows=rows, path=path, is_comm=is_comm | np.array([*by_name, False])[rows.name])
 
 
 def join_operators(capture: Capture, operators: Operators, sink: Sink) -> tuple[Capture, I64]:

@@ -231,7 +231,7 @@ class _Pourer:
         kind = pa.DictionaryArray.from_arrays(pa.array(kinds), pa.array(texts))
         columns = {
             "event": table["event"].to_numpy(), "track": track, "start_ns": start, "dur_ns": dur,
-            "name": table["name"], "kind": kind, "link": link,
+            "name": table["name"].fill_null(""), "kind": kind, "link": link,
         }  # fmt: skip
         if self._dialect.flow_links or self._dialect.on_flows:
             self._flows.add_slices(columns)

@@ -93,6 +93,8 @@ def pour_step_trace(table: CsvTable, sink: Sink) -> None:
     columns = table.whole()
     numbers = [text if text and text.isdecimal() and len(text) < 19 else None for text in _texts(columns, "step_num")]
     rows = np.array([at for at, text in enumerate(numbers) if text is not None], np.int64)
+    if not len(rows):
+        return
     start, end = (_ticks(columns, name)[rows] for name in ("start_point", "end_point"))
     sink.add(
         "steps", step=[int(numbers[at] or 0) for at in rows], start_ns=start, end_ns=np.maximum(start, end),

@@ -19,6 +19,8 @@ from trainwright.trace.reader import RankSource, Sink
 from trainwright.trace.reported_rows import document_rows, pour_rows, table_name
 
 STEPS = "step_trace"
+#: Tables whose rows are counted where they become, or describe, events.
+_EVENTS = (OPERATORS, "operator_memory")
 _SAMPLES = ("memory_record", "npu_module_mem")
 
 
@@ -29,7 +31,8 @@ def pour_table(file: OutputFile, source: RankSource, sink: Sink) -> CsvTable | N
         InputError: the file cannot be read.
     """
     table = read_csv(file.path, sink)
-    sink.events(table.rows)
+    if file.kind not in _EVENTS:
+        sink.events(table.rows)
     if source.wants("reported"):
         sink.reported(file.kind, table.whole(), file=file.path)
     if source.wants("memory"):

@@ -26,6 +26,8 @@ from trainwright.trace.reader import Sink
 
 I64 = npt.NDArray[np.int64]
 
+#: Columns of a capture with a value per slice.
+_COLUMNS = ("event", "track", "start", "dur", "name", "category", "task_type", "id")
 _STEP_ROW = "Step Trace"
 _ITERATION = "Iteration Time"
 _UNNUMBERED = "(NPU)"
@@ -35,7 +37,7 @@ NO_STEPS: Steps = np.empty((0, 3), np.int64)
 
 
 def capture_timelines(paths: Sequence[Path], device: int, sink: Sink) -> Capture:
-    """The slices of some files as one capture; `device` numbers rows whose labels name none (-1: unknown).
+    """The slices of some files as one capture; a device of 0 or more counts instead of what process ids say.
 
     A file that cannot be read costs itself.
     """
@@ -131,24 +133,21 @@ def pour_iterations(capture: Capture, sink: Sink) -> tuple[Capture, Steps]:
     numbers = np.array([_number_in(texts[code]) for code in capture.name[steps]], np.int64)
     found = np.stack([numbers, capture.start[steps], (capture.start + capture.dur)[steps]], axis=1)
     columns = {key: getattr(capture, key)[~mine] for key in _COLUMNS}
-    return replace(capture, **columns), found[found[:, 0] >= 0]
-
-
-_COLUMNS = ("event", "track", "start", "dur", "name", "category", "task_type", "id")
+    tracks = {number: track for number, track in capture.tracks.items() if number not in shown}
+    return replace(capture, **columns, tracks=tracks), found[found[:, 0] >= 0]
 
 
 def steps_in_timeline(path: Path) -> Steps:
-    """The iterations in ``step_trace_*.json``.
-
-    Raises:
-        InputError: the file holds no event array.
-    """
+    """The iterations in ``step_trace_*.json``; none where it cannot be read (whoever keeps the file says so)."""
     found: list[tuple[int, int, int]] = []
-    for batch, _done, _total in EventFile(path, arguments={}).batches():
-        for row in batch.table.select(["ph", "cat", "name", "ts_ns", "dur_ns"]).to_pylist():
-            number = _number_in(row["name"] or "")
-            if row["ph"] == "X" and row["cat"] == _ITERATION and number >= 0 and row["ts_ns"] is not None:
-                found.append((number, row["ts_ns"], row["ts_ns"] + (row["dur_ns"] or 0)))
+    try:
+        for batch, _done, _total in EventFile(path, arguments={}).batches():
+            for row in batch.table.select(["ph", "cat", "name", "ts_ns", "dur_ns"]).to_pylist():
+                number = _number_in(row["name"] or "")
+                if row["ph"] == "X" and row["cat"] == _ITERATION and number >= 0 and row["ts_ns"] is not None:
+                    found.append((number, row["ts_ns"], row["ts_ns"] + (row["dur_ns"] or 0)))
+    except InputError:
+        return NO_STEPS
     return np.array(found, np.int64).reshape(-1, 3)
 
 

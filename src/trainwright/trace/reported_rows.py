@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -17,6 +18,8 @@ Row = dict[str, Any]
 
 #: Below this a float64 still tells a thousandth apart.
 EXACT_FLOAT = 2**43
+#: Below this a number with six places fits into the digits of a `Decimal`.
+MOST_EXACT = 10**20
 INT64_LIMIT = 2**63
 #: Deepest level of a document that is opened; what is below stays JSON text.
 MAX_DOCUMENT_DEPTH = 3
@@ -45,7 +48,7 @@ def column(values: Sequence[Any]) -> pa.Array:
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int} and all(value is None or abs(value) < INT64_LIMIT for value in values):
         return pa.array(values, pa.int64())
-    if kinds <= {int, float, Decimal}:
+    if kinds != {int} and kinds <= {int, float, Decimal}:  # ids beyond int64 stay text
         return _numbers(values, exact=Decimal in kinds)
     if kinds == {bool}:
         return pa.array(values, pa.bool_())
@@ -54,11 +57,20 @@ def column(values: Sequence[Any]) -> pa.Array:
 
 def _numbers(values: Sequence[Any], *, exact: bool) -> pa.Array:
     """float64, or decimals with six places where a number is too large for a float64 to be exact."""
-    if exact and any(value is not None and EXACT_FLOAT <= abs(value) < 10**30 for value in values):
+    sizes = [abs(value) for value in values if value is not None]
+    if exact and all(size < MOST_EXACT for size in sizes) and any(size >= EXACT_FLOAT for size in sizes):
         places = Decimal("0.000001")
         numbers = [None if value is None else Decimal(value).quantize(places) for value in values]
         return pa.array(numbers, pa.decimal128(38, 6))
-    return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    return pa.array([None if value is None else _float(value) for value in values], pa.float64())
+
+
+def _float(value: float | Decimal) -> float:
+    """The nearest float64; infinite for a number beyond it."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _json(value: object) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 
 from trainwright.core.errors import InputError, RefusedError
 from trainwright.core.settings import max_input_bytes
+from trainwright.core.units import INT64_MAX
 from trainwright.trace.sqlite_cells import Batch, Trouble, lenient
 
 MAGIC = b"SQLite format 3\0"
@@ -30,6 +31,9 @@ MAX_CELL_BYTES = 16 << 20
 #: Most tables looked at, and most damaged places of one table that are stepped over.
 MAX_TABLES = 4096
 MAX_GAPS = 256
+LOWEST_ID = -(2**63)
+
+Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +132,7 @@ class Database:
         for rows in self._rows(found.name, [_quoted(column) for column in present.values()]):
             yield Batch(found.name, dict(zip(present, zip(*rows, strict=True), strict=True)), len(rows), self._trouble)
 
-    def _rows(self, table: str, columns: Sequence[str]) -> Iterator[list[tuple[Any, ...]]]:
+    def _rows(self, table: str, columns: Sequence[str]) -> Iterator[list[Row]]:
         """Batches of tuples; damage is stepped over."""
         source = f"FROM {_quoted(table)} NOT INDEXED"
         done = 0
@@ -157,42 +161,46 @@ class _Salvage:
         self, connection: sqlite3.Connection, table: str, columns: Sequence[str], done: int, most: int
     ) -> None:
         self._connection = connection
-        self._source = f"FROM {_quoted(table)} NOT INDEXED"
-        self._columns = ", ".join(columns)
+        source = f"FROM {_quoted(table)} NOT INDEXED"
+        # "at or after" finds the page of an id; "after" would begin on the page before, which may be the damaged one
+        self._from = f"SELECT _rowid_, {', '.join(columns)} {source} WHERE _rowid_ >= ? ORDER BY _rowid_"
         self._most = most
-        self._last = -(2**63)
+        self._next = LOWEST_ID
         if done:  # the scan so far went in row id order
-            query = f"SELECT _rowid_ {self._source} ORDER BY _rowid_ LIMIT 1 OFFSET ?"
-            self._last = connection.execute(query, (done - 1,)).fetchone()[0]
+            query = f"SELECT _rowid_ {source} ORDER BY _rowid_ LIMIT 1 OFFSET ?"
+            self._next = connection.execute(query, (done - 1,)).fetchone()[0] + 1
 
-    def rows(self, trouble: Trouble, damage: str) -> Iterator[list[tuple[Any, ...]]]:
+    def rows(self, trouble: Trouble, damage: str) -> Iterator[list[Row]]:
         """The rows after those already read, in one batch per undamaged stretch."""
-        lost = gaps = 0
-        while gaps < MAX_GAPS:
+        lost = 0
+        for _ in range(MAX_GAPS):
             stretch, whole = self._stretch()
             if stretch:
                 yield stretch
             if whole:
                 break
-            gaps += 1
             following = self._next_readable()
-            lost += 1 if following is None else max(following - self._last - 1, 1)
             if following is None:
+                lost += 1  # at least: how many rows were behind the damage cannot be known
                 break
-            self._last = following - 1
+            lost += following - max(self._next, 1)
+            self._next = following
         trouble("corrupt-table", max(lost, 1), f"{damage}; up to {lost:,} row(s) lost")
 
-    def _stretch(self) -> tuple[list[tuple[Any, ...]], bool]:
-        """Rows after the last one up to damage or the end of a batch, and whether the table ended."""
-        query = f"SELECT _rowid_, {self._columns} {self._source} WHERE _rowid_ > ? ORDER BY _rowid_"
-        rows: list[tuple[Any, ...]] = []
+    def _stretch(self) -> tuple[list[Row], bool]:
+        """Rows from the next one up to damage, and whether the table ended."""
+        rows: list[Row] = []
         try:
-            for row in self._connection.execute(query, (self._last,)):
+            for row in self._connection.execute(self._from, (self._next,)):
                 rows.append(row[1:])
-                self._last = row[0]
+                self._next = row[0] + 1
                 if len(rows) > self._most:
                     return rows, True
-        except sqlite3.Error:
+        except (sqlite3.Error, OverflowError):
+            # the cursor runs one row ahead: the row before the damage is lost with the error
+            while len(rows) <= self._most and (found := self._first_from(self._next)) is not None:
+                rows.append(found[1:])
+                self._next = found[0] + 1
             return rows, False
         return rows, True
 
@@ -202,29 +210,28 @@ class _Salvage:
         Doubling steps find a readable place, bisection the start of it; both seek through the index pages of the
         table and do not touch the damaged leaf.
         """
-        start = max(self._last, -(2**62))
-        step = 1
-        while step < 2**62 and self._probe(start + step) is None:
-            step *= 2
-        if step >= 2**62:
-            return None
-        below, above = step // 2, step
+        start = max(self._next, 1)
+        below, above = -1, 0
+        while self._first_from(start + above) is None:
+            below, above = above, 2 * above + 1
+            if start + above > INT64_MAX:
+                return None
         while above - below > 1:
             middle = (above + below) // 2
-            if self._probe(start + middle) is None:
+            if self._first_from(start + middle) is None:
                 below = middle
             else:
                 above = middle
-        return self._probe(start + above)
-
-    def _probe(self, rowid: int) -> int | None:
-        """The first row id at or after `rowid`, if that row can be read."""
-        query = f"SELECT _rowid_, {self._columns} {self._source} WHERE _rowid_ >= ? ORDER BY _rowid_ LIMIT 1"
-        try:
-            row = self._connection.execute(query, (rowid,)).fetchone()
-        except sqlite3.Error:
-            return None
+        row = self._first_from(start + above)
         return None if row is None else int(row[0])
+
+    def _first_from(self, rowid: int) -> Row | None:
+        """The first row with this id or a larger one, None when there is none or it cannot be read."""
+        try:
+            found: Row | None = self._connection.execute(f"{self._from} LIMIT 1", (rowid,)).fetchone()
+        except (sqlite3.Error, OverflowError):
+            return None
+        return found
 
 
 def is_sqlite(path: Path) -> bool:

@@ -109,7 +109,7 @@ def column_names(path: Path) -> list[str]:
 
 
 def read_worker(path: Path, worker: Worker, columns: tuple[str, ...]) -> pa.Table:
-    """The rows of one worker.
+    """The rows of one worker; ``optype`` as text.
 
     Raises:
         InputError: the rows cannot be read.
@@ -118,8 +118,10 @@ def read_worker(path: Path, worker: Worker, columns: tuple[str, ...]) -> pa.Tabl
 
     filters = [(name, "=", value) for name, value in worker.columns.items()]
     try:
-        return pq.read_table(path, columns=list(columns), filters=filters or None, partitioning=None)
-    except (pa.ArrowException, OSError) as error:
+        table = pq.read_table(path, columns=list(columns), filters=filters or None, partitioning=None)
+        at = table.schema.get_field_index("optype")
+        return table.set_column(at, "optype", table["optype"].cast(pa.string()))
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path}: its rows cannot be read: {error}", todo="write the file again") from error
 
 
@@ -154,7 +156,7 @@ def _survey_rows(file: Any, path: Path, meta: dict[str, Any]) -> Survey:
                 sequences = max(sequences, 1 + int(whole(table["seq_id"]).max(initial=0)))
             if len(workers) > MAX_WORKERS:
                 raise InputError(f"{path} names more than {MAX_WORKERS:,} workers", todo="check the file")
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read: {error}", todo="write the file again") from error
     if not extents:
         raise InputError(f"{path} holds no operator with a time", todo="check the file")
@@ -174,7 +176,7 @@ def _open(path: Path) -> Any:
     try:
         file = pq.ParquetFile(path)
         unpacked = sum(file.metadata.row_group(at).total_byte_size for at in range(file.metadata.num_row_groups))
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path} is not a readable Parquet file: {error}", todo="write the file again") from error
     if unpacked > max_input_bytes():
         raise RefusedError(

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.trace.ascend_run import small_run
+from tests.trace.make_ascend import write_text
 from tests.trace.read_source import find_in, read_source, rows_of
 from trainwright.core.errors import InputError
 from trainwright.trace.ingest import open_run
@@ -94,6 +96,12 @@ def test_step_trace_gives_steps_and_communication(tmp_path: Path) -> None:
     assert sorted(rows_of(rank, "collectives", "op"), key=str) == [("recv",), (None,), (None,)]
     assert rank.rows("reported_step_trace_raw") == 3
     assert not rank.quality
+
+
+def test_a_step_trace_without_steps_is_a_table(tmp_path: Path) -> None:
+    only_average = "\n".join([STEP_TRACE.splitlines()[0], STEP_TRACE.splitlines()[3]])
+    rank = read(write(tmp_path / "profiler", step_trace_raw_0_detail_time__csv=only_average), tmp_path / "store")
+    assert (rank.rows("steps"), rank.rows("slices"), rank.rows("reported_step_trace_raw")) == (0, 0, 1)
 
 
 def test_timeline_kinds_places_and_shapes(tmp_path: Path) -> None:
@@ -226,6 +234,16 @@ def test_extras_join_the_ascend_rank(tmp_path: Path) -> None:
     assert rows_of(
         read_source(READER, source, tmp_path / "store"), "reported_minddata_pipeline_summary", "op_ids", "op_names"
     ) == [(0, "Batch"), (1, "Map")]
+
+
+def test_an_ascend_rank_of_mindspore_is_one_rank(tmp_path: Path) -> None:
+    text = write_text(tmp_path, small_run())
+    folder = text.rename(text.with_name(text.name.replace("_ascend_pt", "_ascend_ms")))
+    write(folder / "ASCEND_PROFILER_OUTPUT", minddata_pipeline_summary_0__json={"op_ids": [0], "op_names": ["Map"]})
+    (rank,) = open_run([tmp_path]).ranks
+    assert [part.reader for part in rank.unit.parts] == ["ascend-text", "mindspore"]
+    assert rank.rows("reported_minddata_pipeline_summary") == 1
+    assert len(rank.kind("kernel")) > 0
 
 
 @pytest.mark.shared_data

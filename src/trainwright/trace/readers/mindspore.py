@@ -51,17 +51,15 @@ class MindSporeReader:
                 except InputError as error:
                     refusals.append(Refusal(path=path, reason=error.what))
         output = folder.path / ASCEND_OUTPUT
-        if folder.folders and output.is_dir():
+        if output.is_dir():  # another reader may have taken it already
             sources.extend(self._extras(output, sorted(output.iterdir())))
         return Found(sources=tuple(sources), refusals=tuple(refusals))
 
     def _source(self, rank: int, files: list[ReportFile], profiles: Mapping[int, Path]) -> RankSource:
-        kinds = {file.kind for file in files}
-        timed = kinds & {*TIMELINES, STEP_TRACE}
         best = min(files, key=_order)
-        return RankSource(
+        return RankSource(  # offers nothing: where msprof's output of the rank is there too, that is better
             reader=self.code, path=profiles.get(rank, best.path), files=tuple(file.path for file in files), rank=rank,
-            rank_origin="file name", offers={"events": 5 if timed else 0, "meta": 1},
+            rank_origin="file name",
         )  # fmt: skip
 
     def _devices(self, path: Path, folder: Folder) -> list[RankSource]:

@@ -37,9 +37,8 @@ from trainwright.trace.msprof_timeline import (
     steps_in_table,
     steps_in_timeline,
 )
-from trainwright.trace.reader import Folder, Found, RankSource, Refusal, Sink
+from trainwright.trace.reader import PARTS, Folder, Found, RankSource, Refusal, Sink
 
-_ALL = dict.fromkeys(("events", "memory", "counters", "meta"), 10)
 _RAW = "raw data of msprof that was not exported: run `msprof --export=on --output=<this PROF folder>` first"
 
 
@@ -70,29 +69,35 @@ class MsprofReader:
             rank=rank,
             rank_origin="order" if rank is None else "metadata",
             covers=(*folder.files, *folder.folders) if whole else (*files, *own_folders(folder)),
-            offers=_ALL,
+            offers=dict.fromkeys(PARTS, 1),
             options={"device": str(output.device)},
         )
 
     def read(self, source: RankSource, sink: Sink) -> None:
         """Pour one device; a bad file costs itself."""
-        files = [file for path in source.files if (file := output_file(path)) is not None]
-        describe([path for path in source.files if is_description(path)], sink, meta=source.wants("meta"))
+        notes = [path for path in source.files if is_description(path)]
+        describe(notes, sink, meta=source.wants("meta"))
         sink.describe(device="Ascend NPU")
-        timelines = _distinct([file for file in files if file.is_timeline], sink)
-        chosen = _best(timelines) if source.wants("events") else []
+        files = [file for path in source.files if path not in notes and (file := output_file(path)) is not None]
+        timelines = [file for file in files if file.is_timeline]
+        rest = [file for file in files if not file.is_timeline]
+        if source.wants("events"):
+            timelines = _distinct(timelines, sink)
+            rest += [file for file in timelines if file not in _best(timelines)]
+        elif timelines:
+            example = "the database of the same collection shows their events"
+            sink.quality("not-read", count=len(timelines), example=example, file=source.path)
         tables: dict[str, list[CsvTable]] = {}
-        for file in files:
+        for file in rest:
             try:
-                if file.path.suffix == ".csv":
-                    if (table := pour_table(file, source, sink)) is not None:
-                        tables.setdefault(file.kind, []).append(table)
-                elif source.wants("reported") and file not in chosen and (file in timelines or not file.is_timeline):
+                if file.path.suffix == ".json":
                     pour_document(file, sink)
+                elif (table := pour_table(file, source, sink)) is not None:
+                    tables.setdefault(file.kind, []).append(table)
             except InputError as error:
                 sink.quality("file-not-read", example=error.what, file=file.path)
         if source.wants("events"):
-            _pour_events(source, chosen, timelines, tables, sink)
+            _pour_events(source, timelines, tables, sink)
 
 
 def _distinct(timelines: Sequence[OutputFile], sink: Sink) -> list[OutputFile]:
@@ -115,13 +120,11 @@ def _best(timelines: Sequence[OutputFile]) -> list[OutputFile]:
 
 
 def _pour_events(
-    source: RankSource,
-    chosen: Sequence[OutputFile],
-    timelines: Sequence[OutputFile],
-    tables: Mapping[str, Sequence[CsvTable]],
-    sink: Sink,
+    source: RankSource, timelines: Sequence[OutputFile], tables: Mapping[str, Sequence[CsvTable]], sink: Sink
 ) -> None:
-    capture = capture_timelines([file.path for file in chosen], int(source.options["device"]), sink)
+    chosen = _best(timelines)
+    old = [file.device for file in chosen if file.iteration >= 0]
+    capture = capture_timelines([file.path for file in chosen], max(old, default=-1), sink)
     operators = operators_in(tables.get(OPERATORS, ()), capture.names)
     if not len(capture.event) and operators is None:
         raise InputError(

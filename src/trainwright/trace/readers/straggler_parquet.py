@@ -95,7 +95,7 @@ def _pour(table: pa.Table, job: Survey, worker: Worker, sink: Sink, path: Path) 
     rows = np.flatnonzero(timed)
     step = whole(table["step"])
     start += job.shift_ns[np.minimum(np.searchsorted(job.steps, step), len(job.steps) - 1)]
-    names = table["optype"].cast(pa.string()).fill_null("").combine_chunks().dictionary_encode()
+    names = table["optype"].fill_null("").combine_chunks().dictionary_encode()
     texts, codes = names.dictionary.to_pylist(), names.indices.to_numpy()
     operators = [operator(text) for text in texts]
     tracks = {row: _track(row, sink) for row in dict.fromkeys(each.row for each in operators)}
