@@ -66,6 +66,26 @@ def test_sql_reads_and_only_reads(trace: Path, capsys: pytest.CaptureFixture[str
         assert "trainwright sql:" in capsys.readouterr().err
 
 
+def test_sql_joins_and_tells_stored_tables_from_those_of_analyses(
+    trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    queries = {
+        "SELECT stream FROM slices JOIN kernels USING (rank, event) WHERE name = 'gemm'": [[7]],
+        "SELECT name, total_ns FROM analysis.kernels WHERE name = 'gemm'": [["gemm", 30_000]],
+        "SELECT computing_ns FROM step_time": [[30_000]],
+        "WITH k AS (SELECT * FROM analysis.kernels) SELECT count(*) FROM k": [[2]],
+    }
+    for query, rows in queries.items():
+        assert main(["sql", str(trace), query, "--json"]) == 0
+        assert answer(capsys)["tables"]["result"]["rows"] == rows  # type: ignore[index]
+
+
+def test_ingest_ends_with_1_when_a_rank_cannot_be_read(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (trace.parent / "rank1.json").write_bytes(b'{"traceEvents": [{"ph": "X", "name": }, {')
+    assert main(["ingest", str(trace.parent), "--json"]) == 1
+    assert [entry["code"] for entry in answer(capsys)["quality"]] == ["rank-not-read"]  # type: ignore[index,union-attr]
+
+
 def test_where_filters_and_says_when_it_cannot(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyze", str(trace), "--json", "--only", "kernels", "--where", "name = 'gemm'"]) == 0
     names = [row[1] for row in answer(capsys)["tables"]["kernels"]["rows"]]  # type: ignore[index]

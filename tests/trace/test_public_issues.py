@@ -381,3 +381,14 @@ def test_events_that_cross_chunks_and_hold_separators_are_whole(
 def test_a_slice_without_a_name_is_kept_under_the_empty_name(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "t.json", [{"ph": "X", "ts": 1, "dur": 1}, slice_event("a", 5, 1)])
     assert slices(read(path)) == {"": (1000, 1000), "a": (5000, 1000)}
+
+
+def test_a_bare_array_is_known_whatever_comes_first_in_its_events(tmp_path: Path) -> None:
+    event = {"args": {"shape": {"n": 1}}, **slice_event("a", 1, 2)}
+    (tmp_path / "t.json").write_text(json.dumps([event]))
+    assert slices(read(tmp_path / "t.json")) == {"a": (1000, 2000)}
+
+
+def test_digits_too_long_for_a_rank_are_none(tmp_path: Path) -> None:
+    write_trace(tmp_path / "worker1694128201556123.json", [slice_event("a", 1, 2)])
+    assert read(tmp_path / "worker1694128201556123.json").rank == 0

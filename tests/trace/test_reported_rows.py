@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from trainwright.trace.reported_rows import column, document_rows, table_name
+from trainwright.trace.reported_rows import column, document_rows
+from trainwright.trace.schema import table_name
 
 EPOCH_US = Decimal("1695115378810042.508")
 

@@ -71,7 +71,7 @@ def table_names() -> list[str]:
 
 def _without_summaries(run: Run) -> Run:
     """The run without sources that only summarise other ranks (for SQL), unless there is nothing else."""
-    ranks = [rank for rank in run.ranks if all(part.options.get("role") != "cluster" for part in rank.unit.parts)]
+    ranks = [rank for rank in run.ranks if not rank.unit.is_summary]
     return Run(ranks=ranks or run.ranks, quality=run.quality)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -52,15 +53,24 @@ _NAMES = {
         re.IGNORECASE,
     ),
 }
+_NONE = np.empty(0, np.int64)
 _HOST_KINDS = ("op", "python", "annotation", "runtime", "queue", "comm")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gaps:
-    """Idle intervals: (N,) `spans` (owner: the index of the gap), the task row that ends each (-1: none)."""
+    """Idle intervals: (N,) `spans`, each its own owner, and the task row that ends each (-1: none)."""
 
     spans: Spans
     next_task: I64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """Slices that prove a cause: their rows, and their union."""
+
+    rows: I64
+    spans: Spans
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,28 +84,41 @@ class Piece:
 
 def explain(rank: RankStore, work: Work, gaps: Gaps) -> Iterator[Piece]:
     """Cut gaps into causes; the pieces of all causes add up to the gaps exactly."""
-    left = gaps.spans
-    copies = spans_of(rank, work.copy)
-    yield Piece(cause="memory_copy", spans=intersect(left, copies), rows=work.copy)
-    left = subtract(left, copies)
+    proofs = _proofs(rank)
+    copies, busy, device_sync = proofs["copies"], proofs["busy"], proofs["device_sync"]
+    yield Piece(cause="memory_copy", spans=intersect(gaps.spans, copies.spans), rows=copies.rows)
+    left = subtract(gaps.spans, copies.spans)
     host, late, queued = _split_at_launch(rank, gaps, left, on_device=work.on_device)
-    for cause in ("gc", "dataloader", "compile", "allocator", "synchronisation"):
-        rows = _evidence(rank, cause)
-        spans = spans_of(rank, rows)
-        hit = intersect(host, spans)
-        host = subtract(host, spans)
+    for cause in ("gc", "dataloader", *_NAMES):
+        proof = proofs[cause]
+        hit = intersect(host, proof.spans)
+        host = subtract(host, proof.spans)
         if cause == "synchronisation":
-            drained = _drained(gaps, spans, host)
+            drained = _drained(gaps, proof.spans, host)
             hit, host = _concatenate(hit, host.take(drained)), host.take(~drained)
-        yield Piece(cause=cause, spans=hit, rows=rows)
-    busy_rows = rank.kind(*_HOST_KINDS)
-    busy = spans_of(rank, busy_rows)
-    yield Piece(cause="host_launch", spans=_concatenate(intersect(host, busy), late), rows=busy_rows)
-    yield Piece(cause="unknown", spans=subtract(host, busy), rows=np.empty(0, np.int64))
-    sync_rows = rank.kind("sync")
-    syncs = spans_of(rank, sync_rows)
-    yield Piece(cause="synchronisation", spans=intersect(queued, syncs), rows=sync_rows)
-    yield Piece(cause="device_queue", spans=subtract(queued, syncs), rows=np.empty(0, np.int64))
+        yield Piece(cause=cause, spans=hit, rows=proof.rows)
+    yield Piece(cause="host_launch", spans=_concatenate(intersect(host, busy.spans), late), rows=busy.rows)
+    yield Piece(cause="unknown", spans=subtract(host, busy.spans), rows=_NONE)
+    yield Piece(cause="synchronisation", spans=intersect(queued, device_sync.spans), rows=device_sync.rows)
+    yield Piece(cause="device_queue", spans=subtract(queued, device_sync.spans), rows=_NONE)
+
+
+@lru_cache(maxsize=8)
+def _proofs(rank: RankStore) -> dict[str, Proof]:
+    """The slices that can prove something, by what they prove; made once for all steps of a rank."""
+    rows = {
+        "copies": rank.kind("memcpy", "memset"),
+        "gc": rank.kind("gc"),
+        "dataloader": rank.kind("dataloader"),
+        "busy": rank.kind(*_HOST_KINDS),
+        "device_sync": rank.kind("sync"),
+    }
+    calls = rank.kind("runtime", "op", "python", "annotation")
+    names = rank.column("slices", "name")[calls]
+    for cause, pattern in _NAMES.items():
+        wanted = np.array([bool(pattern.search(text)) for text in rank.texts("slices", "name")], np.bool_)
+        rows[cause] = calls[wanted[names]]
+    return {cause: Proof(rows=found, spans=spans_of(rank, found)) for cause, found in rows.items()}
 
 
 def _split_at_launch(rank: RankStore, gaps: Gaps, left: Spans, *, on_device: bool) -> tuple[Spans, Spans, Spans]:
@@ -103,53 +126,42 @@ def _split_at_launch(rank: RankStore, gaps: Gaps, left: Spans, *, on_device: boo
 
     Without a recorded launch a gap is all "before": host evidence alone decides.
     """
-    begin, launch = _launches(rank, gaps, on_device=on_device)
+    launch = _launches(rank, gaps) if on_device else np.full(len(gaps.spans), -1, np.int64)
     known = launch[left.owner] >= 0
-    at = np.clip(launch[left.owner], left.start, left.end)
-    at = np.where(known, at, left.end)
+    at = np.where(known, np.clip(launch[left.owner], left.start, left.end), left.end)
     host = disjoint(left.start, at, left.owner)
     after = disjoint(at, left.end, left.owner)
-    was_late = launch[after.owner] > begin[after.owner]
+    was_late = launch[after.owner] > gaps.spans.start[after.owner]
     return host, after.take(was_late), after.take(~was_late)
 
 
-def _launches(rank: RankStore, gaps: Gaps, *, on_device: bool) -> tuple[I64, I64]:
-    """Start of each gap, and when the host launched the task that ends it (-1: not recorded)."""
-    begin = np.zeros(int(gaps.spans.owner.max(initial=-1)) + 1, np.int64)
-    begin[gaps.spans.owner] = gaps.spans.start
-    launch = np.full(len(begin), -1, np.int64)
-    if not on_device:
-        return begin, launch
+def _launches(rank: RankStore, gaps: Gaps) -> I64:
+    """When the host launched the task that ends each gap, (N,); -1: not recorded."""
+    links, starts = _calls_by_link(rank)
+    if not len(links):
+        return np.full(len(gaps.spans), -1, np.int64)
+    wanted = np.where(gaps.next_task >= 0, rank.column("slices", "link")[np.maximum(gaps.next_task, 0)], -1)
+    # the latest call with the link: an operator may carry the link of the launch that it encloses
+    at = np.maximum(np.searchsorted(links, wanted, side="right") - 1, 0)
+    return np.where((wanted >= 0) & (links[at] == wanted), starts[at], -1)
+
+
+@lru_cache(maxsize=8)
+def _calls_by_link(rank: RankStore) -> tuple[I64, I64]:
+    """Link and start of every host call that launched something, sorted by (link, start)."""
     link, start = rank.column("slices", "link"), rank.column("slices", "start_ns")
     calls = rank.kind("runtime", "queue", "op")
     calls = calls[link[calls] >= 0]
     calls = calls[np.lexsort((start[calls], link[calls]))]
-    wanted = np.where(gaps.next_task >= 0, link[np.maximum(gaps.next_task, 0)], -1)
-    # the latest call with the link: an operator may carry the link of the launch that it encloses
-    at = np.searchsorted(link[calls], wanted, side="right") - 1
-    found = (wanted >= 0) & (at >= 0)
-    found[found] = link[calls][at[found]] == wanted[found]
-    launch[: len(wanted)][found] = start[calls][at[found]]
-    return begin, launch
-
-
-def _evidence(rank: RankStore, cause: str) -> I64:
-    """Host slices that prove a cause."""
-    if cause in ("gc", "dataloader"):
-        return rank.kind(cause)
-    pattern = _NAMES[cause]
-    wanted = np.array([bool(pattern.search(text)) for text in rank.texts("slices", "name")], np.bool_)
-    rows = rank.kind("runtime", "op", "python", "annotation")
-    return np.asarray(rows[wanted[rank.column("slices", "name")[rows]]])
+    return link[calls], start[calls]
 
 
 def _drained(gaps: Gaps, syncs: Spans, host: Spans) -> npt.NDArray[np.bool_]:
     """Which host pieces belong to a gap that began while the host was synchronising: that emptied the queue."""
-    begin = np.zeros(int(gaps.spans.owner.max(initial=-1)) + 1, np.int64)
-    begin[gaps.spans.owner] = gaps.spans.start
-    at = np.searchsorted(syncs.start, begin[host.owner], side="right") - 1
+    begin = gaps.spans.start[host.owner]
+    at = np.searchsorted(syncs.start, begin, side="right") - 1
     inside = at >= 0
-    inside[inside] = syncs.end[at[inside]] > begin[host.owner][inside]
+    inside[inside] = syncs.end[at[inside]] > begin[inside]
     return np.asarray(inside)
 
 
@@ -164,6 +176,5 @@ def find_gaps(rank: RankStore, tasks: I64) -> Gaps:
     """Gaps between tasks (rows sorted by start) from the first start to the last end."""
     start = rank.column("slices", "start_ns")[tasks]
     busy = union(start, start + rank.column("slices", "dur_ns")[tasks])
-    spans = disjoint(busy.end[:-1], busy.start[1:])
-    spans = disjoint(spans.start, spans.end, np.arange(len(spans), dtype=np.int64))
+    spans = disjoint(busy.end[:-1], busy.start[1:])  # joined intervals never touch: none of the gaps is empty
     return Gaps(spans=spans, next_task=tasks[np.searchsorted(start, spans.end, side="left")])

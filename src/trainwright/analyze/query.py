@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import duckdb
@@ -19,6 +20,7 @@ from trainwright.trace.store import RankStore, Run
 #: Tables whose row number other tables refer to, and the column that gives it.
 _ROW_NUMBERS = {"tracks": "track", "lanes": "lane", "slices": "row"}
 TIMELINE = "timeline"
+ANALYSIS_SCHEMA = "analysis"
 _TIMELINE_PARTS = ("slices", "lanes", "tracks")
 _TIMELINE_QUERY = """
     SELECT s.rank, s.start_ns, s.dur_ns, s.self_ns, s.name, s.kind, t.process, t.thread, t.side, t.stream, t.device,
@@ -31,22 +33,29 @@ _UNIT_BY_SUFFIX: tuple[tuple[str, Unit], ...] = (("_ns", "ns"), ("bytes", "bytes
 def run_query(run: Run, query: str) -> Result:
     """The rows of one SELECT as a table called ``result``.
 
-    Tables: those of `trainwright.trace.schema` and ``reported_*`` (with a ``rank`` column), those of every analysis,
-    and ``timeline``, the slices with their tracks.
+    Tables: those of `trainwright.trace.schema` and ``reported_*`` (with a ``rank`` column), ``timeline`` (the slices
+    with their tracks), and those of every analysis. Where the store and an analysis have a table of one name, such as
+    ``kernels``, the plain name is the store's; ``analysis.kernels`` is always that of the analysis.
 
     Raises:
         InputError: not one SELECT, an unknown table, or an error in the query.
     """
     connection = _connect()
-    wanted = _tables_of(connection, query)
-    parts = wanted | set(_TIMELINE_PARTS) if TIMELINE in wanted else wanted
-    known = _stored_names(run)
-    for name in sorted(parts - {TIMELINE}):
-        if name in known:
-            _create_stored(connection, run, name)
-        elif (leaf := table_owner(name)) is not None:
-            _create_analysed(connection, analyze_run(run, [leaf.code]).table(name))
-    if TIMELINE in wanted:
+    named = _tables_of(connection, query)
+    stored = set(_stored_names(run))
+    plain = {name for schema, name in named if schema in ("", "main")}
+    if TIMELINE in plain:
+        plain |= set(_TIMELINE_PARTS)
+    analysed = {name for schema, name in named if schema == ANALYSIS_SCHEMA} | (plain - stored)
+    for name in sorted(plain & stored):
+        _create_stored(connection, run, name)
+    owners = {name: leaf.code for name in analysed if (leaf := table_owner(name)) is not None}
+    if owners:
+        result = analyze_run(run, sorted(set(owners.values())))
+        connection.execute(f"CREATE SCHEMA {ANALYSIS_SCHEMA}")
+        for name in sorted(owners):
+            _create_analysed(connection, result.table(name), plain=name not in stored)
+    if TIMELINE in plain:
         connection.execute(f"CREATE VIEW {TIMELINE} AS {_TIMELINE_QUERY}")
     try:
         answer = connection.sql(query).to_arrow_table()
@@ -89,7 +98,8 @@ def filter_tables(tables: Iterable[Table], condition: str) -> tuple[Table, ...]:
 def describe_tables(run: Run) -> Result:
     """What can be queried: a row per table and column."""
     rows: list[tuple[Cell, ...]] = []
-    for name in [*_stored_names(run), TIMELINE]:
+    stored = _stored_names(run)
+    for name in [*stored, TIMELINE]:
         schema = TABLES.get(name)
         holders = [rank for rank in run.ranks if name in rank.table_names]
         count = sum(rank.rows(name) for rank in holders)
@@ -105,7 +115,8 @@ def describe_tables(run: Run) -> Result:
         leaf = table_owner(name)
         assert leaf is not None
         spec = next(spec for spec in leaf.tables if spec.name == name)
-        rows.extend((name, column.name, column.help, None) for column in spec.columns)
+        shown = f"{ANALYSIS_SCHEMA}.{name}" if name in stored else name
+        rows.extend((shown, column.name, column.help, None) for column in spec.columns)
     spec = TableSpec(
         name="tables",
         title="Tables for SQL",
@@ -132,18 +143,30 @@ def _connect() -> Any:
     return connection
 
 
-def _tables_of(connection: Any, query: str) -> set[str]:
-    """Tables a query names; refuses what is not exactly one SELECT."""
-    try:
-        statements = connection.extract_statements(query)
-        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise InputError(
-                "only one SELECT statement can be run", allowed="SELECT ... FROM ...", todo="correct the query"
-            )
-        names: set[str] = connection.get_table_names(query)
-    except duckdb.Error as error:
-        raise InputError(f"this is not SQL that can be read: {error}", todo="correct the query") from error
-    return names
+def _tables_of(connection: Any, query: str) -> set[tuple[str, str]]:
+    """The (schema, table) names in a query; refuses what is not exactly one SELECT.
+
+    The names come from the parse tree: binding the query would need the tables that are still to be made.
+    """
+    ((text,),) = connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [query]).fetchall()
+    tree = json.loads(text)
+    if tree["error"] and tree["error_type"] == "parser":
+        raise InputError(f"this is not SQL that can be read: {tree['error_message']}", todo="correct the query")
+    if tree["error"] or len(tree["statements"]) != 1:
+        raise InputError(
+            "only one SELECT statement can be run", allowed="SELECT ... FROM ...", todo="correct the query"
+        )
+    return set(_names_in(tree))
+
+
+def _names_in(node: object) -> Iterator[tuple[str, str]]:
+    """The (schema, table) of every table named in a parse tree."""
+    if isinstance(node, dict):
+        if node.get("type") == "BASE_TABLE":
+            yield node["schema_name"], node["table_name"]
+        yield from (name for value in node.values() for name in _names_in(value))
+    elif isinstance(node, list):
+        yield from (name for value in node for name in _names_in(value))
 
 
 def _stored_names(run: Run) -> list[str]:
@@ -155,7 +178,7 @@ def _create_stored(connection: Any, run: Run, name: str) -> None:
     selects = []
     for rank in run.ranks:
         if name in TABLES or name in rank.table_names:
-            source = f"_{name}_{rank.rank}"
+            source = f"_stored_{name}_{rank.rank}"
             connection.register(source, _with_row_number(rank, name))
             selects.append(f'SELECT {rank.rank} AS rank, * FROM "{source}"')
     connection.execute(f'CREATE VIEW "{name}" AS ' + " UNION ALL BY NAME ".join(selects))
@@ -168,8 +191,12 @@ def _with_row_number(rank: RankStore, name: str) -> pa.Table:
     return table.append_column(_ROW_NUMBERS[name], pa.array(np.arange(table.num_rows, dtype=np.int32)))
 
 
-def _create_analysed(connection: Any, table: Table) -> None:
-    connection.register(table.name, _to_arrow(table).drop(["_row"]))
+def _create_analysed(connection: Any, table: Table, *, plain: bool) -> None:
+    """A table of an analysis in its schema, and under its plain name where that is free."""
+    source = f"_analysis_{table.name}"
+    connection.register(source, _to_arrow(table).drop(["_row"]))
+    for name in (f'{ANALYSIS_SCHEMA}."{table.name}"', *([f'"{table.name}"'] if plain else [])):
+        connection.execute(f'CREATE VIEW {name} AS SELECT * FROM "{source}"')
 
 
 def _to_arrow(table: Table) -> pa.Table:

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from trainwright.analyze.calls import on_side
 from trainwright.analyze.comm_ops import comm_ops
 from trainwright.analyze.intervals import Spans, union
 from trainwright.analyze.steps import StepWindow, step_windows
@@ -46,7 +47,7 @@ def work_of(rank: RankStore) -> Work:
     comm = by_start(rank.kind("comm"))
     compute = by_start(rank.kind("kernel"))
     copy = by_start(rank.kind("memcpy", "memset"))
-    on_device = bool(len(compute) or len(copy)) or _on_device(rank, comm)
+    on_device = bool(len(compute) or len(copy)) or bool(on_side(rank, comm, "device").any())
     if not on_device:
         compute = by_start(_host_operators(rank))
     tasks = by_start(np.concatenate([compute, comm]))
@@ -70,11 +71,6 @@ def started_in(rank: RankStore, rows: I64, window: StepWindow) -> I64:
     """Those of `rows` (sorted by start) that start in the window."""
     low, high = np.searchsorted(rank.column("slices", "start_ns")[rows], [window.start_ns, window.end_ns])
     return rows[low:high]
-
-
-def _on_device(rank: RankStore, rows: I64) -> bool:
-    tracks = rank.column("lanes", "track")[rank.column("slices", "lane")[rows]]
-    return bool(rank.where("tracks", "side", "device")[tracks].any())
 
 
 def _host_operators(rank: RankStore) -> I64:

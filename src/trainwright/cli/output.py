@@ -6,6 +6,7 @@ import argparse
 import sys
 from dataclasses import replace
 
+from trainwright.analyze.query import filter_tables
 from trainwright.core.result import Result, Table
 from trainwright.report.renderer import RENDERERS, Page
 
@@ -16,9 +17,15 @@ DEFAULT_TOP = 10
 def emit(page: Page, options: argparse.Namespace) -> None:
     """Write the files asked for, then the page on standard output.
 
+    ``--where`` filters the tables, ``--top`` cuts them.
+
     Raises:
+        InputError: ``--where`` fits no table.
         OutputError: a file exists and ``--force`` was not given, or cannot be written.
     """
+    if options.where:
+        result = replace(page.result, tables=filter_tables(page.result.tables, options.where))
+        page = replace(page, result=result)
     page = replace(page, top=None if options.top == 0 else options.top or DEFAULT_TOP)
     # machines get only the rows asked for; people's views shorten by themselves and say how much is left
     data = replace(page, result=_cut(page.result, options.top)) if options.top else page

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from trainwright.trace.ascend_db_tables import AscendDb
 from trainwright.trace.ascend_groups import Groups
-from trainwright.trace.reported_rows import table_name
+from trainwright.trace.schema import table_name
 from trainwright.trace.sqlite import Database
 
 I64 = npt.NDArray[np.int64]

@@ -40,7 +40,6 @@ _REPORTS = frozenset({TIMELINE, COMMUNICATION, MATRIX})
 _RAW = re.compile(r"^(?:FRAMEWORK|logs|PROF_.*)$")
 _INFO = re.compile(r"^profiler_info(?:_(\d{1,9}))?\.json$")
 METADATA = "profiler_metadata.json"
-_RANK_IN_NAME = re.compile(r"(?:rank|worker)[-_ ]?(\d{1,9})", re.IGNORECASE)
 #: How much of a lone file is read to recognise it.
 HEAD_BYTES = 1 << 16
 _EVENT_ARRAY = re.compile(rb'^\s*(?:\[\s*\{|\{[^\[]*"traceEvents"\s*:\s*\[)')
@@ -110,12 +109,6 @@ def _rank_in(metadata: Path) -> int | None:
     arguments = content.get("distributed_args") if isinstance(content, dict) else None
     rank = arguments.get("rank") if isinstance(arguments, dict) else None
     return rank if type(rank) is int and rank >= 0 else None
-
-
-def rank_in_name(path: Path) -> tuple[int | None, RankOrigin]:
-    """Rank from the name of a lone file, such as ``rank3_trace_view.json.gz``."""
-    found = _RANK_IN_NAME.search(path.name)
-    return (int(found.group(1)), "file name") if found else (None, "order")
 
 
 def lone_kind(path: Path) -> str:

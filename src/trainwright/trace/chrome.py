@@ -146,7 +146,6 @@ class _Pourer:
         self._kind_of: dict[int, int] = {}
         self._pairs = PairMatcher()
         self._flows = FlowBinder(dialect.flow_links)
-        self._unplaced_zero: list[tuple[int, int]] = []
         self.events = 0
 
     def pour(self, batch: Batch) -> None:

@@ -200,8 +200,12 @@ def _read(path: Path, sink: Sink) -> bytes:
 
 
 def _read_fast(data: bytes, width: int) -> tuple[list[pa.Array], list[tuple[int, bytes]]] | None:
-    """Columns (heads included) and bad rows; None where quotes are damaged, so that rows run into each other."""
-    if not _well_quoted(data):
+    """Columns (heads included) and bad rows; None where rows have to be read one by one.
+
+    That is where quotes are damaged, so that rows run into each other, and where text is not UTF-8: pyarrow cannot
+    hand over a bad row then.
+    """
+    if not _well_quoted(data) or not _is_utf8(data):
         return None
     bad: list[bytes] = []
 
@@ -217,7 +221,7 @@ def _read_fast(data: bytes, width: int) -> tuple[list[pa.Array], list[tuple[int,
             parse_options=pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=keep),
             convert_options=pa_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.binary()), null_values=[]),
         )
-    except (pa.ArrowInvalid, UnicodeDecodeError):
+    except pa.ArrowInvalid:
         return None
     if any(b"\n" in text.rstrip(b"\r\n") for text in bad):
         return None
@@ -240,6 +244,14 @@ def _well_quoted(data: bytes) -> bool:
     opening, closing = quotes[::2], quotes[1::2]
     before, after = opening[opening > 0] - 1, closing[closing < len(data) - 1] + 1
     return len(opening) == len(closing) and bool(border[letters[before]].all() and border[letters[after]].all())
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _read_slowly(data: bytes, width: int) -> tuple[list[list[bytes]], list[tuple[int, bytes]]]:

@@ -30,6 +30,11 @@ class RankUnit:
     parts: tuple[RankSource, ...]
 
     @property
+    def is_summary(self) -> bool:
+        """Whether this only summarises other ranks (cluster output): there for SQL, with a negative number."""
+        return all(part.options.get("role") == "cluster" for part in self.parts)
+
+    @property
     def path(self) -> Path:
         """The folder or file shown to the user."""
         return self.parts[0].path
@@ -175,6 +180,8 @@ def _number(groups: Sequence[tuple[RankSource, ...]], quality: list[Quality]) ->
     taken: set[int] = set()
     unclaimed: list[tuple[RankSource, ...]] = []
     duplicates: list[tuple[RankSource, ...]] = []
+    summaries = [group for group in groups if RankUnit(rank=-1, parts=group).is_summary]
+    groups = [group for group in groups if group not in summaries]
     for group in groups:
         claim = next((source.rank for source in group if source.rank is not None and source.rank >= 0), None)
         if claim is None:
@@ -213,7 +220,8 @@ def _number(groups: Sequence[tuple[RankSource, ...]], quality: list[Quality]) ->
         units.append(RankUnit(rank=highest, parts=group))
     if missing and len(units) > 1:
         quality.append(Quality(code="rank-gap", count=len(missing), example="missing ranks: " + _ranges(missing)))
-    return sorted(units, key=lambda unit: unit.rank)
+    units.sort(key=lambda unit: unit.rank)
+    return units + [RankUnit(rank=-1 - at, parts=group) for at, group in enumerate(summaries)]
 
 
 def _ranges(numbers: Sequence[int], most: int = 12) -> str:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from trainwright.trace.json_events import EventFile
 from trainwright.trace.reader import Sink
-from trainwright.trace.reported_rows import table_name
 
 COLUMNS = ("ph", "cat", "name", "pid", "tid", "id", "ts_ns", "dur_ns")
 
@@ -20,7 +19,7 @@ def pour_event_table(path: Path, name: str, sink: Sink) -> None:
     events = EventFile(path, arguments={})
     for batch, done, total in events.batches():
         sink.events(batch.table.num_rows)
-        sink.reported(table_name(name), {key: batch.table[key].combine_chunks() for key in COLUMNS}, file=path)
+        sink.reported(name, {key: batch.table[key].combine_chunks() for key in COLUMNS}, file=path)
         sink.progress(done, total)
     sink.repaired(len(events.damage.repaired))
     if events.damage.lost:

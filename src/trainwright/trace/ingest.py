@@ -18,7 +18,7 @@ from trainwright.trace.store import RankStore, Run
 from trainwright.trace.writer import MANIFEST, RankWriter
 
 #: Raise when the schema, a reader or the layout changes what ends up on disk.
-STORE_VERSION = 3
+STORE_VERSION = 4
 #: Input below this is read in this process: starting workers would cost more.
 POOL_BYTES = 24 << 20
 #: Bytes of a file that go into its key: the two ends and samples between.

@@ -16,7 +16,7 @@ from trainwright.trace.event_table import pour_event_table
 from trainwright.trace.json_document import read_document
 from trainwright.trace.msprof_layout import OPERATORS, OutputFile, is_event_array, read_description
 from trainwright.trace.reader import RankSource, Sink
-from trainwright.trace.reported_rows import document_rows, pour_rows, table_name
+from trainwright.trace.reported_rows import document_rows, pour_rows
 
 STEPS = "step_trace"
 #: Tables whose rows are counted where they become, or describe, events.
@@ -54,7 +54,7 @@ def pour_document(file: OutputFile, sink: Sink) -> None:
     if is_event_array(file.path):
         pour_event_table(file.path, file.kind, sink)
     else:
-        pour_rows(table_name(file.kind), document_rows(read_document(file.path)), sink, file.path)
+        pour_rows(file.kind, document_rows(read_document(file.path)), sink, file.path)
 
 
 def _pour_device_memory(table: CsvTable, sink: Sink) -> None:

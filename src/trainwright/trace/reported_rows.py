@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -32,12 +31,7 @@ def pour_rows(name: str, rows: Sequence[Mapping[str, Any]], sink: Sink, path: Pa
     sink.events(len(rows))
     members = dict.fromkeys(key for row in rows for key in row)
     columns = {key: column([row.get(key) for row in rows]) for key in members}
-    sink.reported(table_name(name), columns, file=path)
-
-
-def table_name(text: str) -> str:
-    """A name from the user's files in letters that are safe in SQL and in a file name."""
-    return re.sub(r"[^A-Za-z0-9_]", "_", text)[:100]
+    sink.reported(name, columns, file=path)
 
 
 def column(values: Sequence[Any]) -> pa.Array:

@@ -8,6 +8,7 @@ joins the tables.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -320,3 +321,8 @@ TABLES: dict[str, TableSchema] = {table.name: table for table in _TABLES}
 
 #: Tables the store derives; readers never write them.
 DERIVED_TABLES = ("lanes", "lod", "names", "postings")
+
+
+def table_name(text: str) -> str:
+    """A name from the user's files in letters that are safe in SQL and in a file name."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", text)[:100]

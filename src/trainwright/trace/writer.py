@@ -20,7 +20,7 @@ from trainwright.trace.columns import TableBuffer, arrow_table
 from trainwright.trace.layout import Layout, lay_out
 from trainwright.trace.lod import Level, build_pyramid
 from trainwright.trace.reader import ColumnData
-from trainwright.trace.schema import DERIVED_TABLES, TABLES
+from trainwright.trace.schema import DERIVED_TABLES, TABLES, table_name
 
 I64 = npt.NDArray[np.int64]
 
@@ -119,8 +119,9 @@ class RankWriter:
             key: data if isinstance(data, pa.Array | pa.ChunkedArray) else pa.array(data)
             for key, data in columns.items()
         }
-        self._reported.setdefault(f"reported_{name}", []).append(pa.table(arrays))
-        self.used(f"reported_{name}", file)
+        table = f"reported_{table_name(name)}"
+        self._reported.setdefault(table, []).append(pa.table(arrays))
+        self.used(table, file)
 
     def meta(self, key: str, value: Any) -> None:
         """See `Sink.meta`."""

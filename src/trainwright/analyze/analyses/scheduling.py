@@ -112,10 +112,12 @@ def _evidence(rank: RankStore, cause: str, rows: I64, low: int, high: int, gaps:
     if len(rows):
         start = rank.column("slices", "start_ns")[rows]
         end = start + rank.column("slices", "dur_ns")[rows]
-        inside = np.minimum(end, high) - np.maximum(start, low)
-        # of nested slices that cover the same time the shortest says most
-        best = np.lexsort((end - start, -inside))[0]
-        if inside[best] > 0:
+        overlapping = np.flatnonzero((start < high) & (end > low))
+        if len(overlapping):
+            rows, start, end = rows[overlapping], start[overlapping], end[overlapping]
+            inside = np.minimum(end, high) - np.maximum(start, low)
+            # of nested slices that cover the same time the shortest says most
+            best = np.lexsort((end - start, -inside))[0]
             words.append(f"{_name(rank, int(rows[best]))} ({format_ns(int(inside[best]))})")
     elif cause == "unknown":
         words.append("the host recorded nothing")

@@ -26,10 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Analyse and show."""
-    from dataclasses import replace
-
     from trainwright.analyze.engine import analyze_run
-    from trainwright.analyze.query import filter_tables
     from trainwright.cli.output import emit
     from trainwright.cli.progress import progress
     from trainwright.report.renderer import Page
@@ -38,8 +35,6 @@ def run(options: argparse.Namespace) -> int:
     with progress("rank") as on_progress:
         opened = open_run(options.run, jobs=options.jobs, on_progress=on_progress)
     result = analyze_run(opened, options.only, jobs=options.jobs)
-    if options.where:
-        result = replace(result, tables=filter_tables(result.tables, options.where))
     paths = " ".join(str(path) for path in options.run)
     page = Page(
         command="analyze",

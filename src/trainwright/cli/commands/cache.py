@@ -20,9 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List or clear."""
-    from dataclasses import replace
-
-    from trainwright.analyze.query import filter_tables
     from trainwright.cli.output import emit
     from trainwright.core.result import Result
     from trainwright.report.renderer import Page
@@ -33,8 +30,6 @@ def run(options: argparse.Namespace) -> int:
     if options.action == "clear":
         clear_cache()
     result = Result(tables=(table,), extra={"store": str(store_dir())})
-    if options.where:
-        result = replace(result, tables=filter_tables(result.tables, options.where))
     done = "removed" if options.action == "clear" else "in the store"
     page = Page(
         command="cache", title="Store", subtitle=f"{store_dir()}: {len(table.rows)} rank(s) {done}", result=result

@@ -19,9 +19,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List."""
-    from dataclasses import replace
-
-    from trainwright.analyze.query import filter_tables
     from trainwright.cli.catalog import catalog_markdown, catalog_table
     from trainwright.cli.output import emit
     from trainwright.core.result import Result
@@ -31,8 +28,6 @@ def run(options: argparse.Namespace) -> int:
         print(catalog_markdown(), end="")
         return 0
     result = Result(tables=(catalog_table(),))
-    if options.where:
-        result = replace(result, tables=filter_tables(result.tables, options.where))
     if options.top is None:
         options.top = 0
     emit(Page(command="catalog", title="Catalogue", subtitle="everything built in", result=result), options)

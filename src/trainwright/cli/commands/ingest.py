@@ -2,7 +2,7 @@
 
 All ranks below the given folders are found and read in parallel; what is damaged, missing or refused is counted and
 named. The store is a cache folder of our own: your data is never written to. Reading again is free while the files do
-not change.
+not change. Ends with 1 when a rank could not be read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ def run(options: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from trainwright.analyze.engine import analyze_run
-    from trainwright.analyze.query import filter_tables
     from trainwright.cli.output import emit
     from trainwright.cli.progress import progress
     from trainwright.report.renderer import Page
@@ -33,8 +32,6 @@ def run(options: argparse.Namespace) -> int:
     with progress("rank") as on_progress:
         opened = open_run(options.run, jobs=options.jobs, on_progress=on_progress)
     result = replace(analyze_run(opened, ["ranks"], jobs=options.jobs), extra={"store": str(store_dir())})
-    if options.where:
-        result = replace(result, tables=filter_tables(result.tables, options.where))
     paths = " ".join(str(path) for path in options.run)
     page = Page(
         command="ingest",
@@ -44,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
         next_steps=(f"trainwright analyze {paths}",),
     )
     emit(page, options)
-    return 0
+    return int(any(entry.code == "rank-not-read" for entry in opened.quality))
 
 
 COMMAND = Command(

@@ -1,8 +1,9 @@
 """Ask the store of a run in SQL (DuckDB, read-only).
 
 Every table of the store is there with a rank column (slices, kernels, ops, collectives, memory_events, ...), every
-table of the source as reported_<file>, every table of an analysis (step_time, operators, ...), and `timeline`: the
-slices joined with their process, thread and stream. `--tables` lists them with their columns.
+table of the source as reported_<file>, every table of an analysis (step_time, operators, ..., and analysis.kernels
+where the store has a table of that name), and `timeline`: the slices joined with their process, thread and stream.
+`--tables` lists them with their columns.
 """
 
 from __future__ import annotations
@@ -23,9 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Query and show."""
-    from dataclasses import replace
-
-    from trainwright.analyze.query import describe_tables, filter_tables, run_query
+    from trainwright.analyze.query import describe_tables, run_query
     from trainwright.cli.output import emit
     from trainwright.cli.progress import progress
     from trainwright.core.errors import InputError
@@ -37,8 +36,6 @@ def run(options: argparse.Namespace) -> int:
     with progress("rank") as on_progress:
         opened = open_run(options.run, jobs=options.jobs, on_progress=on_progress)
     result = describe_tables(opened) if options.tables else run_query(opened, options.query)
-    if options.where:
-        result = replace(result, tables=filter_tables(result.tables, options.where))
     if options.top is None and not options.tables:
         options.top = 0  # a query says itself how many rows it wants
     emit(Page(command="sql", title="Result", subtitle=options.query or "tables", result=result), options)

@@ -14,12 +14,12 @@ from trainwright.trace.ascend_folder import (
     listed,
     lone_kind,
     output_files,
-    rank_in_name,
     rank_of,
     raw_folders,
 )
 from trainwright.trace.ascend_tables import Tables, host_of
 from trainwright.trace.ascend_timeline import pour_timeline
+from trainwright.trace.rank_names import rank_in_name
 from trainwright.trace.reader import PARTS, Folder, Found, RankSource, Refusal, Sink
 
 

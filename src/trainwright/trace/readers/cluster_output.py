@@ -23,7 +23,7 @@ from trainwright.trace.communication_report import (
 from trainwright.trace.csvtext import read_csv
 from trainwright.trace.json_document import read_document
 from trainwright.trace.reader import Folder, Found, RankSource, Sink
-from trainwright.trace.reported_rows import column, pour_rows, table_name
+from trainwright.trace.reported_rows import column, pour_rows
 from trainwright.trace.sqlite import Database
 
 OUTPUT_FOLDER = "cluster_analysis_output"
@@ -87,7 +87,7 @@ def _is_ours(path: Path) -> bool:
 def _pour_csv(path: Path, sink: Sink) -> None:
     table = read_csv(path, sink)
     sink.events(table.rows)
-    sink.reported(table_name(path.stem), table.whole(), file=path)
+    sink.reported(path.stem, table.whole(), file=path)
 
 
 def _pour_json(path: Path, sink: Sink) -> None:
@@ -148,7 +148,7 @@ def _pour_database(path: Path, sink: Sink) -> None:
             if not rows:
                 continue
             sink.events(rows)
-            sink.reported(table_name(table.name), {name: column(values) for name, values in columns.items()}, file=path)
+            sink.reported(table.name, {name: column(values) for name, values in columns.items()}, file=path)
             if table.name == "CommunicationGroupMapping":
                 for values in zip(*columns.values(), strict=True):
                     _add_group(dict(zip(columns, values, strict=True)), sink, path)

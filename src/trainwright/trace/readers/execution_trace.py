@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 from trainwright.core.errors import InputError
 from trainwright.trace.bytestream import read_head
 from trainwright.trace.execution_nodes import pour_nodes
 from trainwright.trace.json_document import read_document
+from trainwright.trace.rank_names import rank_in_name
 from trainwright.trace.reader import Folder, Found, RankSource, Refusal, Sink
 
 HEAD_BYTES = 1 << 20
@@ -22,7 +21,6 @@ _SCHEMA = re.compile(rb'"schema"\s*:\s*"([^"]{1,40})"')
 _NODES = re.compile(rb'"nodes"\s*:\s*\[')
 _TIMED_NODE = re.compile(rb'"ts"\s*:\s*-?\d')
 _ONLY_NUMBERS = re.compile(rb"\[\s*\[\s*-?\d+\s*,\s*[0-3]\s*,\s*\d+\s*,\s*\d+\s*\]\s*[,\]]")
-_RANK = re.compile(r"(?:rank|worker|et)[-_.]?(\d+)", re.IGNORECASE)
 
 #: What a JSON object is that holds all of these members, and what to give instead.
 _KNOWN_OBJECTS: tuple[tuple[frozenset[str], str], ...] = (
@@ -64,7 +62,8 @@ class ExecutionTraceReader:
                 continue  # whoever reads the format says so
             schema = _execution_trace(head)
             if schema and _TIMED_NODE.search(head):
-                sources.append(RankSource(reader=self.code, path=path, files=(path,), **_rank_of(path)))
+                rank, origin = rank_in_name(path)
+                sources.append(RankSource(reader=self.code, path=path, files=(path,), rank=rank, rank_origin=origin))
             elif schema:
                 refusals.append(Refusal(path=path, reason=f"an execution trace (schema {schema}): {_NO_TIMES}"))
             elif reason := _look_alike(head, whole=len(head) < HEAD_BYTES):
@@ -110,11 +109,6 @@ def _look_alike(head: bytes, *, whole: bool) -> str:
         return _ONLY_LABELS
     members = value.keys() if isinstance(value, dict) else frozenset[str]()
     return next((reason for wanted, reason in _KNOWN_OBJECTS if wanted <= members), "")
-
-
-def _rank_of(path: Path) -> dict[str, Any]:
-    match = _RANK.search(path.name)
-    return {"rank": int(match.group(1)), "rank_origin": "file name"} if match else {}
 
 
 READER = ExecutionTraceReader()

@@ -11,12 +11,14 @@ from trainwright.core.errors import InputError
 from trainwright.trace.bytestream import read_head
 from trainwright.trace.chrome import pour_events
 from trainwright.trace.kineto_dialect import KINETO
+from trainwright.trace.rank_names import rank_in_name
 from trainwright.trace.reader import Folder, Found, RankOrigin, RankSource, Refusal, Sink
 
 #: How much of a file is read to recognise it and to find its rank.
 HEAD_BYTES = 1 << 20
-_RANK_IN_CONTENT = re.compile(rb'"distributedInfo"\s*:\s*\{[^{}]*?"rank"\s*:\s*"?(\d+)')
-_RANK_IN_NAME = re.compile(r"(?:rank|worker)[-_ ]?(\d+)|(?:^|[-_.])r(\d+)(?=[-_.]|$)", re.IGNORECASE)
+_RANK_IN_CONTENT = re.compile(rb'"distributedInfo"\s*:\s*\{[^{}]*?"rank"\s*:\s*"?(\d{1,9})(?!\d)')
+_ARRAY_OF_OBJECTS = re.compile(rb"\[\s*\{")
+_PHASE = re.compile(rb'"ph"\s*:')
 _HOST_IN_NAME = re.compile(r"^([\w-]+)_\d+\.\d+(?:\.\d+)?\.pt\.trace\.json")
 
 
@@ -66,7 +68,7 @@ def _kind(head: bytes) -> str:
     if text[:1] == b"{":
         return "events" if b'"traceEvents"' in text or len(head) == HEAD_BYTES else "json"
     if text[:1] == b"[":
-        return "events" if re.match(rb'\[\s*(?:\{(?=[^{}]*"(?:ph|ts|name)"\s*:)|\]\s*$)', text[: 1 << 16]) else "json"
+        return "events" if _ARRAY_OF_OBJECTS.match(text) and _PHASE.search(text) else "json"
     return ""
 
 
@@ -74,9 +76,7 @@ def _rank_of(path: Path, head: bytes) -> tuple[int | None, RankOrigin]:
     """Rank from the content, else from the file name, else None."""
     if found := _RANK_IN_CONTENT.search(head):
         return int(found.group(1)), "content"
-    if match := _RANK_IN_NAME.search(path.name):
-        return int(match.group(1) or match.group(2)), "file name"
-    return None, "order"
+    return rank_in_name(path)
 
 
 def _describe(metadata: dict[str, Any], path: Path, sink: Sink) -> None:
