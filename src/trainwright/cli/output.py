@@ -6,7 +6,6 @@ import argparse
 import sys
 from dataclasses import replace
 
-from trainwright.analyze.query import filter_tables
 from trainwright.core.result import Result, Table
 from trainwright.report.renderer import RENDERERS, Page
 
@@ -24,6 +23,8 @@ def emit(page: Page, options: argparse.Namespace) -> None:
         OutputError: a file exists and ``--force`` was not given, or cannot be written.
     """
     if options.where:
+        from trainwright.analyze.query import filter_tables
+
         result = replace(page.result, tables=filter_tables(page.result.tables, options.where))
         page = replace(page, result=result)
     page = replace(page, top=None if options.top == 0 else options.top or DEFAULT_TOP)

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -70,6 +69,8 @@ class EventDecoder:
 
     def valid(self, cut: Cut) -> npt.NDArray[np.bool_]:
         """Which rows are valid JSON; invalid UTF-8 is not."""
+        import duckdb
+
         try:
             view = pa.table({"text": cut.views()})  # noqa: F841 - DuckDB reads the variable
             answer = self._database.sql("SELECT json_valid(text) AS ok FROM view").to_arrow_table()
@@ -86,6 +87,8 @@ class EventDecoder:
         return table if table is None else self._exact_times(table)
 
     def _query(self, cut: Cut) -> pa.Table | None:
+        import duckdb
+
         members = {**_MEMBERS, "ts": "VARCHAR" if self._as_text else "DOUBLE", "dur": "DOUBLE"}
         structure: dict[str, Any] = {**members, "args": self._arguments} if self._arguments else members
         fields = [f"e.{_quoted(key)}" for key in members] + ["TRY_CAST(e.id AS BIGINT) AS id_number"]

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -90,6 +89,8 @@ class EventFile:
         self._renames = renames
         self._head = b""
         self._tail = b""
+        import duckdb  # takes a tenth of a second, which databases and tables need not pay
+
         self._database = duckdb.connect(config={"threads": 1})
 
     @property
