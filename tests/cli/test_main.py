@@ -92,6 +92,22 @@ def test_where_filters_and_says_when_it_cannot(trace: Path, capsys: pytest.Captu
     assert names == ["gemm"]
     assert main(["analyze", str(trace), "--where", "no_such_column = 1"]) == 2
     assert "fits no table" in capsys.readouterr().err
+    for bad in ("bad (", "1 = 1); DROP TABLE x; --", "rank IN (SELECT 1 FROM other)"):
+        assert main(["analyze", str(trace), "--where", bad]) == 2
+        assert "--where" in capsys.readouterr().err
+
+
+def test_a_file_of_no_format_and_a_bad_setting_are_named(
+    tmp_path: Path, trace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty.json").touch()
+    (tmp_path / "noise.db").write_bytes(bytes(range(256)))
+    for name, reason in (("empty.json", "the file is empty"), ("noise.db", "no known format")):
+        assert main(["analyze", str(tmp_path / name)]) == 2
+        assert f"{name}: {reason}" in capsys.readouterr().err
+    monkeypatch.setenv("TRAINWRIGHT_MAX_BYTES", "abc")
+    assert main(["ingest", str(trace)]) == 2
+    assert capsys.readouterr().err.startswith("trainwright ingest: environment variable TRAINWRIGHT_MAX_BYTES")
 
 
 def test_csv_and_html_are_written_and_never_overwritten_without_force(trace: Path, tmp_path: Path) -> None:

@@ -73,15 +73,19 @@ def filter_tables(tables: Iterable[Table], condition: str) -> tuple[Table, ...]:
         InputError: the condition is not SQL, or no table has its columns.
     """
     connection = _connect()
+    if not _is_condition(connection, condition):
+        raise InputError(
+            f"--where {condition!r} is not an SQL condition",
+            allowed="what stands behind WHERE, such as rank = 0",
+            todo="correct it",
+        )
     kept = []
     applied = False
     problem = ""
     for table in tables:
         try:
             connection.register("candidate", _to_arrow(table))
-            query = f"SELECT _row FROM candidate WHERE ({condition}) ORDER BY _row"
-            _tables_of(connection, query)
-            rows = connection.sql(query).fetchall()
+            rows = connection.sql(f"SELECT _row FROM candidate WHERE ({condition}) ORDER BY _row").fetchall()
         except (duckdb.BinderException, duckdb.ConversionException) as error:
             problem = str(error)
             kept.append(table)
@@ -93,6 +97,14 @@ def filter_tables(tables: Iterable[Table], condition: str) -> tuple[Table, ...]:
     if not applied:
         raise InputError(f"--where {condition!r} fits no table: {problem}", todo="use columns of the tables shown")
     return tuple(kept)
+
+
+def _is_condition(connection: Any, condition: str) -> bool:
+    """Whether a text is one condition over the row at hand and nothing more."""
+    try:
+        return _tables_of(connection, f"SELECT 1 FROM candidate WHERE ({condition})") == {("", "candidate")}
+    except InputError:
+        return False
 
 
 def describe_tables(run: Run) -> Result:

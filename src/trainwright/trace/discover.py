@@ -14,6 +14,7 @@ from pathlib import Path
 
 from trainwright.core.errors import InputError, NotAProfileError
 from trainwright.core.result import Quality
+from trainwright.core.settings import max_input_bytes
 from trainwright.trace.reader import PARTS, READERS, Folder, RankSource, Reader, Refusal
 
 #: Deepest folder nesting that is walked below an input; real layouts need 6.
@@ -56,6 +57,7 @@ def discover(paths: Sequence[Path]) -> Discovery:
         InputError: a path does not exist.
         NotAProfileError: nothing below the paths is a profile; the message lists what was refused and why.
     """
+    max_input_bytes()  # a setting that cannot be read is no fault of the files
     readers = sorted(READERS, key=lambda reader: (reader.priority, reader.code))
     sources: list[RankSource] = []
     found = Discovery()
@@ -238,7 +240,13 @@ def _ranges(numbers: Sequence[int], most: int = 12) -> str:
 
 def _nothing(paths: Sequence[Path], refusals: Sequence[Refusal]) -> NotAProfileError:
     shown = ", ".join(str(path) for path in paths)
-    why = "".join(f"\n  {refusal.path}: {refusal.reason}" for refusal in refusals[:10])
+    spoken = {refusal.path for refusal in refusals}
+    unknown = [
+        Refusal(path=path, reason="the file is empty" if not path.stat().st_size else "no known format")
+        for path in paths
+        if path.is_file() and path not in spoken
+    ]
+    why = "".join(f"\n  {refusal.path}: {refusal.reason}" for refusal in [*refusals, *unknown][:10])
     known = "; ".join(reader.summary.rstrip(".") for reader in sorted(READERS, key=lambda leaf: leaf.priority))
     return NotAProfileError(
         f"no profile found in {shown}{why}",
