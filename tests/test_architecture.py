@@ -20,8 +20,9 @@ ALLOWED = {
     "core": {"core"},
     "trace": {"core", "trace"},
     "report": {"core", "report"},
+    "migrate": {"core", "migrate"},
     "analyze": {"core", "trace", "analyze"},
-    "cli": {"core", "trace", "report", "analyze", "cli"},
+    "cli": {"core", "trace", "report", "migrate", "analyze", "cli"},
 }
 LEAF_FOLDERS = {
     "core/executors",

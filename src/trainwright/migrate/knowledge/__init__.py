@@ -1,0 +1,1 @@
+"""Facts about the NPU: which API works where, what stands in for a library."""

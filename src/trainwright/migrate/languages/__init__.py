@@ -1,0 +1,1 @@
+"""Language leaves: each reads one kind of file."""

@@ -1,0 +1,1 @@
+"""C++ and CUDA sources: kernels, launches, bindings."""

@@ -1,0 +1,179 @@
+"""From a name Python calls to the CUDA kernels behind it, over all files of a project.
+
+The first pass gives single steps: which function a binding names, which functions a function calls, what launches a
+kernel. Names are followed to the nearest definition: the same file, then the sources of the same extension, then the
+files that share the deepest folder. Arguments are never counted: any call of a bound name is a call of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+
+from trainwright.migrate.project import Extension, NativeOperator, Project
+
+#: What the build replaces by the name of the extension.
+BUILD_NAME = "TORCH_EXTENSION_NAME"
+#: Kinds that Python can call.
+BOUND_KINDS = ("pybind", "library")
+#: `Extension.module` of a variable that holds a loaded extension begins with this.
+VARIABLE = "@"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """What calling a name ends in: whether CUDA is used, and the kernels found on the way, in order of place."""
+
+    cuda: bool
+    kernels: tuple[NativeOperator, ...] = ()
+
+
+class Links:
+    """The ways through the native code of one project; see `links`."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.bound = [operator for operator in project.operators if operator.kind in BOUND_KINDS]
+        self._defined: dict[str, list[NativeOperator]] = defaultdict(list)
+        self._registered: dict[str, list[NativeOperator]] = defaultdict(list)
+        for operator in project.operators:
+            if operator.kind in ("function", "kernel"):
+                self._defined[operator.name].append(operator)
+            elif operator.kind == "registration":
+                self._registered[operator.name].append(operator)
+        self._units = _units(project)
+        self._reach: dict[tuple[str, str, str, str], Reach] = {}
+        self._callers: dict[tuple[str, str], list[NativeOperator]] | None = None
+
+    def of(self, operator: NativeOperator) -> Reach:
+        """What a bound name ends in; the implementations of a library operator count together."""
+        place = operator.file if operator.kind == "pybind" else ""
+        key = (operator.kind, operator.namespace, operator.name, place)
+        if key not in self._reach:
+            self._reach[key] = self._follow([other for other in self.bound if _same(operator, other)])
+        return self._reach[key]
+
+    def _follow(self, starts: Iterable[NativeOperator]) -> Reach:
+        queue = list(starts)
+        seen, kernels = {id(step) for step in queue}, []
+        cuda = any(step.cuda for step in queue)
+        while queue:
+            step = queue.pop()
+            for name in step.symbol.split():
+                for found in self._nearest(name, step.file):
+                    if id(found) not in seen:
+                        seen.add(id(found))
+                        queue.append(found)
+                        cuda = cuda or found.cuda
+                        kernels += [found] if found.kind == "kernel" else []
+        return Reach(cuda=cuda, kernels=tuple(sorted(kernels, key=lambda kernel: (kernel.file, kernel.line))))
+
+    def _nearest(self, name: str, file: str) -> list[NativeOperator]:
+        """The definitions a name means in a file."""
+        found = self._defined.get(name, [])
+        if len(found) > 1:
+            unit = self._units.get(file, frozenset())
+            here = [item for item in found if item.file == file] or [item for item in found if item.file in unit]
+            found = here or _closest(found, file)
+        registered = self._registered.get(name)
+        return found + _closest(registered, file) if registered else found
+
+    def bound_to(self, kernel: str, file: str) -> list[NativeOperator]:
+        """The names Python can call that end in this kernel."""
+        if self._callers is None:
+            self._callers = defaultdict(list)
+            for operator in self.bound:
+                for step in self.of(operator).kernels:
+                    self._callers[(step.file, step.name)].append(operator)
+        return self._callers.get((file, kernel), [])
+
+    def launchers(self, kernel: str, file: str) -> list[NativeOperator]:
+        """The functions that launch a kernel."""
+        calling = [item for items in self._defined.values() for item in items if kernel in item.symbol.split()]
+        return [item for item in calling if any(found.file == file for found in self._nearest(kernel, item.file))]
+
+    def extensions_with(self, file: str) -> list[Extension]:
+        """The extensions built from a native file; for a header, those built from its folder."""
+        return [extension for extension in self.project.extensions if is_source(extension, file)]
+
+    def module_names(self) -> dict[str, Extension]:
+        """Dotted names that stand for an extension: its module, and variables of Python modules that hold it."""
+        paths = {facts.path: name for name, facts in self.project.modules.items()}
+        found = {}
+        for extension in self.project.extensions:
+            name = extension.module
+            if name.startswith(VARIABLE):
+                module = paths.get(extension.file)
+                name = f"{module}.{name[len(VARIABLE) :]}" if module else ""
+            if name:
+                found[name] = extension
+        return found
+
+    def operators_of(self, extension: Extension) -> list[NativeOperator]:
+        """What an extension gives to Python: by its sources, else by the module name the C++ code gives itself."""
+        pybind = [operator for operator in self.bound if operator.kind == "pybind"]
+        by_source = [operator for operator in pybind if is_source(extension, operator.file)]
+        last = extension.module.rpartition(".")[2]
+        return by_source or [operator for operator in pybind if operator.namespace == last]
+
+
+def _same(one: NativeOperator, other: NativeOperator) -> bool:
+    """Whether two records speak of one operator of Python."""
+    if (one.kind, one.name, one.namespace) != (other.kind, other.name, other.namespace):
+        return False
+    return one.kind == "library" or one.file == other.file
+
+
+def is_source(extension: Extension, file: str) -> bool:
+    """Whether a file of the project is among the sources of an extension.
+
+    Sources are relative to the file that declares the extension. What that file computes at run time is missing in
+    front of a source; then the end of the path decides.
+    """
+    folder = PurePosixPath(extension.file).parent
+    for source in extension.sources:
+        if fnmatchcase(file, str(folder / source)) or fnmatchcase(file, source):
+            return True
+        if "/" in source and fnmatchcase(file, f"*/{source}"):
+            return True
+    return False
+
+
+def _units(project: Project) -> dict[str, frozenset[str]]:
+    """For every native file, the files that are built together with it."""
+    files = {operator.file for operator in project.operators}
+    found: dict[str, frozenset[str]] = {}
+    for extension in project.extensions:
+        members = frozenset(file for file in files if is_source(extension, file))
+        for file in members:
+            found[file] = found.get(file, frozenset()) | members
+    return found
+
+
+def _closest(found: list[NativeOperator], file: str) -> list[NativeOperator]:
+    """Those in the folder that shares the longest way from the root with `file`."""
+    parts = file.split("/")[:-1]
+    depths = [_shared(parts, item.file.split("/")[:-1]) for item in found]
+    return [item for item, depth in zip(found, depths, strict=True) if depth == max(depths)]
+
+
+def _shared(one: list[str], other: list[str]) -> int:
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count
+
+
+_latest: list[Links] = []
+
+
+def links(project: Project) -> Links:
+    """The links of a project; those of the project asked for last are kept, because every file of it asks."""
+    if not _latest or _latest[0].project is not project:
+        _latest[:] = [Links(project)]
+    return _latest[0]

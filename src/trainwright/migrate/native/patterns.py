@@ -1,0 +1,176 @@
+"""Find kernels, launches, CUDA calls and functions by text patterns.
+
+Kernels and launches stand inside macros often enough that a grammar loses them, so they are always found this way, in
+text whose comments and strings are blanked. Functions are found this way only when the grammar cannot be used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from trainwright.migrate.native.code import CudaUse, Function, Kernel, Launch, Registration
+from trainwright.migrate.native.masking import arguments, closing
+
+_GLOBAL = re.compile(rb"\b__global__\b")
+_HEAD = re.compile(rb"[\s\\]*(?:([\w#~:]+)|(<)|([*&]))")
+_NOT_A_NAME = re.compile(rb"[\s\\]*\(")
+_BODY = re.compile(rb"[\s\\]*([{;]?)")
+_LAUNCH = re.compile(rb"<<<")
+_LAUNCH_CALL = re.compile(rb"\bcuda(?:LaunchKernel|LaunchCooperativeKernel|LaunchKernelEx\w*)\s*\(")
+_NAME_BEFORE = re.compile(rb"([A-Za-z_][\w#]*)\s*$")
+_IDENTIFIER = re.compile(rb"[A-Za-z_]\w*")
+_REGISTER = re.compile(rb"^[ \t]*(\w*REGISTER\w*)\s*\(([^;{}]*?)\)\s*;", re.MULTILINE)
+_DEVICE = re.compile(rb"\b__device__\b[^;{}()]*?\b(\w+)\s*\(")
+_FUNCTION = re.compile(rb"([A-Za-z_~]\w*)\s*(?:<[^;{}()]{0,200}>\s*)?\(")
+_BEHIND = re.compile(rb"\s*(?:(?:const|noexcept|override|final|__restrict__)\s*)*(?:->[^;{}]{0,200})?\{")
+_CALL = re.compile(rb"([A-Za-z_]\w*)\s*(?:<[^;{}()]{0,200}>\s*)?\(")
+_NO_FUNCTION = frozenset(
+    b"if for while switch catch return sizeof alignof decltype defined asm volatile static_assert alignas".split()
+)
+
+#: Library, as people know it, and the pattern of what calls it.
+_LIBRARIES = (
+    ("the CUDA runtime", rb"\bcuda[A-Z]\w*(?=\s*(?:<[^;()]{0,80}>\s*)?\()"),
+    ("the CUDA driver", rb"\bcu(?:Launch|Module|Mem|Ctx|Device|Stream|Event|Tensor|Func)[A-Z]\w*(?=\s*\()"),
+    ("CUDA in PyTorch", rb"\b(?:at|c10|torch)::cuda::(?!is_available|device_count|cudnn_is_available)\w+"),
+    ("cuBLAS", rb"\bcublas[A-Z]\w*(?=\s*\()"),
+    ("cuDNN", rb"\bcudnn[A-Z]\w*(?=\s*\()"),
+    ("cuSPARSE", rb"\bcusparse[A-Z]\w*(?=\s*\()"),
+    ("cuSOLVER", rb"\bcusolver[A-Z]\w*(?=\s*\()"),
+    ("cuFFT", rb"\bcufft[A-Z]\w*(?=\s*\()"),
+    ("cuRAND", rb"\bcurand_?\w*(?=\s*\()"),
+    ("NCCL", rb"\bnccl[A-Z]\w*(?=\s*\()"),
+    ("NVTX", rb"\bnvtx[A-Z]\w*(?=\s*\()"),
+    ("CUTLASS", rb"\b(?:cutlass|cute)::\w+"),
+    ("CUB", rb"\bcub::\w+"),
+    ("Thrust", rb"\bthrust::\w+"),
+    ("cooperative groups", rb"\bcooperative_groups\b"),
+)
+_USE = re.compile(b"|".join(b"(" + pattern + b")" for _, pattern in _LIBRARIES))
+_PTX = re.compile(rb"\basm\s*(?:volatile\s*)?\(")
+
+
+def kernels_in(masked: bytes) -> list[Kernel]:
+    """Every ``__global__`` function that has a body, those inside ``#define`` included."""
+    found = []
+    for match in _GLOBAL.finditer(masked):
+        named = _head(masked, match.end())
+        if named:
+            name, end = named
+            found.append(Kernel(name=name, start=match.start(), end=end))
+    return found
+
+
+def _head(masked: bytes, at: int) -> tuple[str, int] | None:
+    """Name and end of the head behind ``__global__``; None for a declaration without body.
+
+    Words with brackets may stand before the name (``__launch_bounds__(256)``, macros): the name is the last word
+    whose brackets are followed by the body.
+    """
+    name = ""
+    for _ in range(40):
+        word = _HEAD.match(masked, at)
+        if word is None:
+            return None
+        at = closing_angle(masked, word.end() - 1) if word[2] else word.end()
+        name = word[1].decode("utf-8", "replace") if word[1] else name
+        if opening := _NOT_A_NAME.match(masked, at):
+            at = closing(masked, opening.end() - 1)
+            behind = _BODY.match(masked, at)
+            if behind and behind[1]:
+                return (name.rpartition("::")[2], at) if behind[1] == b"{" else None
+    return None
+
+
+def closing_angle(masked: bytes, at: int) -> int:
+    """Offset behind the ``>`` that closes the ``<`` at `at`, within a statement."""
+    depth = 0
+    for index in range(at, min(len(masked), at + 2000)):
+        char = masked[index : index + 1]
+        depth += (char == b"<") - (char == b">")
+        if not depth or char in (b";", b"{"):
+            return index + 1
+    return at + 1
+
+
+def launches_in(masked: bytes) -> list[Launch]:
+    """Every ``kernel<<<...>>>`` and every kernel handed to ``cudaLaunchKernel``."""
+    found = []
+    for match in _LAUNCH.finditer(masked):
+        at = _before_angle(masked, match.start())
+        if name := _NAME_BEFORE.search(masked, max(0, at - 200), at):
+            end = masked.find(b">>>", match.end(), match.end() + 2000)
+            stop = end + 3 if end >= 0 else match.end()
+            found.append(Launch(kernel=name[1].decode(), start=name.start(1), end=stop))
+    for match in _LAUNCH_CALL.finditer(masked):
+        end = closing(masked, match.end() - 1)
+        for start, stop in arguments(masked, match.end(), end - 1):
+            if names := _IDENTIFIER.findall(masked, start, stop):
+                found.append(Launch(kernel=names[-1].decode(), start=match.start(), end=end))
+    return found
+
+
+def _before_angle(masked: bytes, at: int) -> int:
+    """Where the template arguments that end before `at` begin; `at` itself when there are none."""
+    first = max(0, at - 2000)
+    end = first + len(masked[first:at].rstrip())
+    if not end or masked[end - 1] != ord(">"):
+        return end
+    depth = 0
+    for index in range(end - 1, first - 1, -1):
+        depth += (masked[index] == ord(">")) - (masked[index] == ord("<"))
+        if not depth:
+            return index
+    return end
+
+
+def uses_in(masked: bytes, *, device_code: bool) -> list[CudaUse]:
+    """Every call into a CUDA library; inline assembly only where the file is compiled for the device."""
+    found = []
+    for match in _USE.finditer(masked):
+        library = _LIBRARIES[(match.lastindex or 1) - 1][0]
+        found.append(CudaUse(library=library, name=match[0].decode(), start=match.start(), end=match.end()))
+    if device_code:
+        found += [
+            CudaUse(library="inline PTX", name="asm", start=m.start(), end=m.end()) for m in _PTX.finditer(masked)
+        ]
+    return sorted(found, key=lambda use: use.start)
+
+
+def device_functions_in(masked: bytes) -> list[str]:
+    """Names of ``__device__`` functions."""
+    return sorted({match[1].decode() for match in _DEVICE.finditer(masked)})
+
+
+def registrations_in(masked: bytes) -> list[Registration]:
+    """Macros such as ``REGISTER_DEVICE_IMPL(roi_align_impl, CUDA, roi_align_cuda);``."""
+    found = []
+    for match in _REGISTER.finditer(masked):
+        names = [name.decode() for name in _IDENTIFIER.findall(match[2])]
+        if b"CUDA" in match[1] or "CUDA" in names or "kCUDA" in names:
+            first, *rest = [name for name in names if name not in ("CUDA", "kCUDA", "at", "torch", "c10")] or [""]
+            found += [Registration(name=first, target=name, start=match.start()) for name in rest]
+    return found
+
+
+def functions_in(masked: bytes) -> list[Function]:
+    """Functions with a body and the names they call, without a grammar."""
+    found, at = [], 0
+    while match := _FUNCTION.search(masked, at):
+        at = match.end()
+        end = closing(masked, match.end() - 1)
+        behind = _BEHIND.match(masked, end) if match[1] not in _NO_FUNCTION else None
+        if behind:
+            stop = closing(masked, behind.end() - 1)
+            calls = frozenset(calls_in(masked, behind.end(), stop))
+            found.append(Function(name=match[1].decode(), start=match.start(), end=stop, calls=calls))
+            at = stop
+    return found
+
+
+def calls_in(masked: bytes, start: int, end: int) -> Iterator[str]:
+    """Names called between two offsets."""
+    for match in _CALL.finditer(masked, start, end):
+        if match[1] not in _NO_FUNCTION:
+            yield match[1].decode()

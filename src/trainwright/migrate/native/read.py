@@ -1,0 +1,126 @@
+"""Read one C++ or CUDA file: what is in it, and the facts it tells the rest of the project."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from trainwright.migrate.native.bindings import bindings_in
+from trainwright.migrate.native.code import Function, NativeCode
+from trainwright.migrate.native.grammar import parsed_functions
+from trainwright.migrate.native.masking import without_comments, without_strings
+from trainwright.migrate.native.patterns import (
+    device_functions_in,
+    functions_in,
+    kernels_in,
+    launches_in,
+    registrations_in,
+    uses_in,
+)
+from trainwright.migrate.project import Facts, NativeOperator
+from trainwright.migrate.source import Source
+
+SUFFIXES = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hip", ".inl")
+#: Compiled for the device: assembly in them is the GPU's.
+DEVICE_SUFFIXES = (".cu", ".cuh", ".hip")
+#: A file without any of these words can hold no kernel, no binding and no call of one worth following.
+_WORDS = re.compile(
+    rb"(?i:cuda)|__global__|__device__|<<<|PYBIND11_MODULE|TORCH_LIBRARY|cublas|cudnn|thrust|cutlass|nccl"
+)
+#: The grammar takes the blocks that bind names for functions.
+_BLOCK = re.compile(r"PYBIND11_MODULE|(?:STABLE_)?TORCH_LIBRARY")
+#: Larger files are generated; the grammar would take seconds and memory for nothing.
+LARGE_BYTES = 5 * 1024 * 1024
+
+
+def native_code(source: Source, *, functions: bool = True) -> NativeCode:
+    """Everything found in a file; nothing when no word of it speaks of CUDA or of a binding.
+
+    Without `functions` the grammar is not asked, which is most of the time.
+    """
+    data = source.data
+    if not _WORDS.search(data):
+        return NativeCode()
+    commentless, masked = without_comments(data), without_strings(data)
+    device = PurePosixPath(source.path).suffix.lower() in DEVICE_SUFFIXES
+    kernels, launches = kernels_in(masked), launches_in(masked)
+    uses = uses_in(masked, device_code=device)
+    large = len(data) > LARGE_BYTES
+    plain = (functions_in(masked) if large else parsed_functions(data)) if functions else []
+    marks = sorted([launch.start for launch in launches] + [use.start for use in uses])
+    names = {kernel.name for kernel in kernels}
+    launched = sorted((launch.start, launch.kernel) for launch in launches)
+    return NativeCode(
+        kernels=tuple(kernels),
+        launches=tuple(launches),
+        functions=tuple(_judged(function, marks, launched, names) for function in plain),
+        bindings=tuple(bindings_in(commentless, masked)),
+        registrations=tuple(registrations_in(masked)),
+        uses=tuple(uses),
+        device_functions=tuple(device_functions_in(masked)),
+        by_patterns=f"larger than {LARGE_BYTES // 1024**2} MiB" if large else "",
+    )
+
+
+def _judged(function: Function, marks: list[int], launched: list[tuple[int, str]], kernels: set[str]) -> Function:
+    """A function with the kernels it launches among its calls, and whether it uses CUDA itself."""
+    at = bisect.bisect_left(marks, function.start)
+    cuda = function.name in kernels or (at < len(marks) and marks[at] < function.end)
+    first = bisect.bisect_left(launched, (function.start, ""))
+    last = bisect.bisect_left(launched, (function.end, ""))
+    calls = function.calls | {kernel for _, kernel in launched[first:last]}
+    return Function(name=function.name, start=function.start, end=function.end, calls=calls, cuda=cuda)
+
+
+def native_facts(source: Source) -> Facts:
+    """What other files need: bindings, kernels, and the functions on the way from one to the other.
+
+    Kernels and functions are given as operators of the kinds ``kernel`` and ``function``; the symbol of a function
+    is the list of names it calls. ``trainwright.migrate.native.links`` puts the ways together.
+    """
+    code = native_code(source)
+    facts = _Recorder(source)
+    direct = {function.name for function in code.functions if function.cuda}
+    for binding in code.bindings:
+        cuda = "CUDA" in binding.keys or bool(direct & set(binding.symbols))
+        kind = "pybind" if binding.kind == "pybind" else "library"
+        facts.add(binding.start, binding.name, kind, binding.symbols, cuda, binding.namespace)
+    for kernel in code.kernels:
+        facts.add(kernel.start, kernel.name, "kernel", (), True)
+    kernels = {kernel.name for kernel in code.kernels}
+    for function in code.functions:
+        if (function.cuda or function.calls) and function.name not in kernels and not _BLOCK.match(function.name):
+            facts.add(function.start, function.name, "function", sorted(function.calls), function.cuda)
+    for entry in code.registrations:
+        facts.add(entry.start, entry.name, "registration", (entry.target,), False)
+    return Facts(
+        path=source.path,
+        language="cuda-source",
+        operators=tuple(facts.operators),
+        kernels=tuple(kernel.name for kernel in code.kernels),
+    )
+
+
+class _Recorder:
+    """Collects operators of one file; counts lines once."""
+
+    def __init__(self, source: Source) -> None:
+        self._path = source.path
+        self._newlines = [match.start() for match in re.finditer(rb"\n", source.data)]
+        self.operators: list[NativeOperator] = []
+
+    def add(self, start: int, name: str, kind: str, symbols: Sequence[str], cuda: bool, namespace: str = "") -> None:
+        """One more operator, found at a byte offset."""
+        self.operators.append(
+            NativeOperator(
+                name=name,
+                kind=kind,
+                namespace=namespace,
+                file=self._path,
+                line=bisect.bisect_left(self._newlines, start) + 1,
+                cuda=cuda,
+                symbol=" ".join(symbols),
+            )
+        )

@@ -1,0 +1,1 @@
+"""Rule leaves: each finds one kind of tie to CUDA."""

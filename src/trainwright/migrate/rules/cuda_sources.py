@@ -1,0 +1,134 @@
+"""CUDA kernels (``__global__``) and C++ files that call CUDA libraries: nothing of them runs on the NPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainwright.migrate.document import Document
+from trainwright.migrate.native.code import Kernel, NativeCode
+from trainwright.migrate.native.counterparts import counterpart
+from trainwright.migrate.native.links import links
+from trainwright.migrate.project import NativeOperator
+from trainwright.migrate.remark import Remark
+from trainwright.migrate.rule import FileHook, Rule
+
+_REWRITE = (
+    "write it in Ascend C and bind it with torch_npu.utils.cpp_extension.NpuExtension or op-plugin, "
+    "write it in Triton for triton-ascend, or express it in PyTorch operators"
+)
+_EXAMPLES = "op-plugin examples; torch_npu.utils.cpp_extension.NpuExtension"
+#: More names than this in one sentence help nobody.
+_SHOWN = 4
+
+
+def _visit(document: Document) -> Iterator[Remark]:
+    code: NativeCode = document.content
+    for kernel in code.kernels:
+        yield _kernel(document, code, kernel)
+    if code.kernels:
+        return
+    if code.uses:
+        yield _libraries(code)
+    elif code.device_functions and not code.bindings:
+        yield _device_code(document, code)
+
+
+def _kernel(document: Document, code: NativeCode, kernel: Kernel) -> Remark:
+    ways = links(document.project)
+    bound = ways.bound_to(kernel.name, document.source.path)
+    known = counterpart(kernel.name, *(operator.name for operator in bound), document.source.name)
+    python = sorted({_python_name(operator) for operator in bound})
+    reached = (
+        f"Python reaches it as {_listed(python)}." if python else "No binding to Python that leads to it was found."
+    )
+    advice = f"{_sentence(_REWRITE)}."
+    if known is not None:
+        advice = f"For {known.purpose}, use {known.use}; otherwise {_REWRITE}."
+    return Remark(
+        number="TW605",
+        start=kernel.start,
+        end=kernel.end,
+        title=f"CUDA kernel {kernel.name} cannot run on the NPU",
+        detail=" ".join(filter(None, [_launched(document, code, kernel), reached, _read_how(code)])),
+        advice=advice,
+        outcome="blocked",
+        minutes=120 if known is not None else 960,
+        evidence="; ".join(filter(None, [known.evidence if known is not None else "", _EXAMPLES])),
+        name=kernel.name,
+    )
+
+
+def _launched(document: Document, code: NativeCode, kernel: Kernel) -> str:
+    path = document.source.path
+    places = [
+        f"line {document.source.position(launch.start)[0]}" for launch in code.launches if launch.kernel == kernel.name
+    ]
+    places += [
+        f"{caller.name} ({caller.file}:{caller.line})"
+        for caller in links(document.project).launchers(kernel.name, path)
+        if caller.file != path
+    ]
+    return f"Launched at {_listed(places)}." if places else "No launch of it was found."
+
+
+def _libraries(code: NativeCode) -> Remark:
+    libraries = list(dict.fromkeys(use.library for use in code.uses))
+    first = code.uses[0]
+    calls = list(dict.fromkeys(use.name for use in code.uses))
+    return Remark(
+        number="TW605",
+        start=first.start,
+        end=first.end,
+        title=f"C++ code calls {_listed(libraries)}",
+        detail=" ".join(filter(None, [f"Calls: {_listed(calls)}.", _read_how(code)])),
+        advice=(
+            "Build this file without its CUDA calls, or move them to PyTorch operators or the CANN libraries (ACL, "
+            "aclnn), and bind it with torch_npu.utils.cpp_extension.NpuExtension."
+        ),
+        outcome="blocked",
+        minutes=240,
+        evidence=_EXAMPLES,
+        name=first.name,
+    )
+
+
+def _device_code(document: Document, code: NativeCode) -> Remark:
+    at = document.source.data.find(b"__device__")
+    return Remark(
+        number="TW605",
+        start=at,
+        end=at + len(b"__device__"),
+        title=f"CUDA device functions: {_listed(list(code.device_functions))}",
+        detail="They are compiled into the kernels that include this file and go away with them.",
+        outcome="note",
+        evidence=_EXAMPLES,
+    )
+
+
+def _read_how(code: NativeCode) -> str:
+    if not code.by_patterns:
+        return ""
+    return f"The file is {code.by_patterns}: it was searched by text patterns, so ways through it may be missing."
+
+
+def _python_name(operator: NativeOperator) -> str:
+    return f"torch.ops.{operator.namespace}.{operator.name}" if operator.kind == "library" else operator.name
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:_SHOWN])
+    return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+RULE = Rule(
+    code="cuda-sources",
+    number="TW605",
+    summary="CUDA kernels, and C++ files that call CUDA libraries.",
+    why="The NPU runs neither CUDA kernels nor CUDA libraries; what they compute must be written again or replaced.",
+    before="__global__ void scale(float* x, float s) { x[threadIdx.x] *= s; }",
+    hooks=(FileHook(languages=("cuda-source",), visit=_visit),),
+)

@@ -1,0 +1,1 @@
+"""Files that are not programs of the host language: scripts, containers, requirements, configuration."""
