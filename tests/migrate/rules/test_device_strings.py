@@ -1,0 +1,61 @@
+"""Device strings are rewritten where they reach a device, and nowhere else."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from trainwright.migrate.options import Options, Style
+from trainwright.migrate.project import Project
+from trainwright.migrate.python.scan import scan_python
+from trainwright.migrate.rules.device_strings import RULE
+from trainwright.migrate.source import python_source
+from trainwright.migrate.splice import compatible, spliced
+
+
+def migrated(code: str, style: Style = "npu") -> str:
+    source = python_source("train.py", code.encode())
+    remarks = scan_python(source, Project(), Options(style=style), [RULE])
+    safe = [remark for remark in compatible(remarks) if remark.safety == "safe"]
+    return spliced(source, [edit for remark in safe for edit in remark.edits]).decode()
+
+
+UNTOUCHED = [
+    'import os\nos.path.join(here, "cuda", "*.cu")\n',
+    '"""Needs cuda."""\nprint("cuda")\n',
+    'class Unit:\n    def to(self, where): ...\nUnit().to("cuda")\n',
+    'def f(unit):\n    unit.to("cuda")\n',
+    'url = "https://pytorch.org/docs/torch.cuda.html"\n',
+]
+
+
+@pytest.mark.parametrize("code", UNTOUCHED)
+def test_nothing_else_is_touched(code: str) -> None:
+    assert migrated(code) == code
+
+
+CHANGED = [
+    'import torch\nd = torch.device("cuda:0")\n',
+    'import torch\nd = torch.device(f"cuda:{rank}")\n',
+    'import torch\nd = torch.device("cuda:%d" % rank)\n',
+    'import torch\nd = "cuda" if ok else "cpu"\nx = torch.zeros(1, device=d)\n',
+    "import torch\nx = torch.load(p, map_location='cuda')\n",
+]
+
+
+@pytest.mark.parametrize("code", CHANGED)
+def test_devices_are_rewritten_once(code: str) -> None:
+    once = migrated(code)
+    assert once == code.replace("cuda", "npu")
+    assert migrated(once) == once
+    ast.parse(once)
+
+
+def test_concatenated_names_are_seen() -> None:
+    assert migrated('import torch\ntorch.device("cu" + "da")\n') == "import torch\ntorch.device('npu')\n"
+
+
+def test_the_agnostic_style_asks_torch() -> None:
+    code = migrated('import torch\nd = torch.device("cuda")\n', "agnostic")
+    assert code == "import torch\nd = torch.device(str(torch.accelerator.current_accelerator()))\n"
