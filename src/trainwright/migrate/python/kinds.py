@@ -77,7 +77,7 @@ class Kinds:
         if found is None:
             return None
         scope, bindings = found
-        kinds = {self._binding(binding, scope) for binding in bindings if not _is_none(binding)}
+        kinds = {self._binding(binding, scope, node.id) for binding in bindings if not _is_none(binding)}
         kinds -= {"same"}
         if len(kinds) == 1 and (kind := kinds.pop()):
             return kind
@@ -85,14 +85,14 @@ class Kinds:
             return None  # bindings that disagree
         return self._by_use(self._file.uses.get((scope, node.id), []))
 
-    def _binding(self, binding: Binding, scope: Scope) -> str | None:
+    def _binding(self, binding: Binding, scope: Scope, name: str) -> str | None:
         node = binding.node
         if isinstance(node, ast.arg):
             return self._parameter(node, binding, scope)
         if isinstance(node, ast.AnnAssign):
             return self._annotation(node.annotation) or (self.of(binding.value) if binding.value else None)
         if binding.kind == "value" and binding.value is not None:
-            if binding.value in self._busy:
+            if binding.value in self._busy or _keeps(binding.value, name):
                 return "same"  # x = x.cuda(): says nothing new about x
             return self.of(binding.value)
         if binding.kind in ("function", "class"):
@@ -265,6 +265,15 @@ class Kinds:
 
 def _is_none(binding: Binding) -> bool:
     return binding.value is not None and _none_constant(binding.value)
+
+
+def _keeps(value: ast.expr, name: str) -> bool:
+    """Whether a value is the variable itself after a method that keeps its kind: ``x.cuda()``, ``x.to(device)``."""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+        return False
+    receiver = value.func.value
+    same = isinstance(receiver, ast.Name) and receiver.id == name
+    return value.func.attr in MODULE_METHODS and (same or _keeps(receiver, name))
 
 
 def _none_constant(node: ast.expr) -> bool:
