@@ -11,7 +11,7 @@ from trainwright.migrate.python.module import NameRef, PythonFile
 def references(file: PythonFile) -> Iterator[NameRef]:
     """References in source order of their kinds: attributes, plain names, calls such as ``getattr(torch, "cuda")``."""
     for node in (*file.index.attributes, *file.index.names, *file.index.calls):
-        if isinstance(node.ctx if not isinstance(node, ast.Call) else None, ast.Store | ast.Del):
+        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
             continue
         above = file.parent(node)
         if isinstance(above, ast.Attribute) and file.resolve(above) is not None:
