@@ -14,6 +14,9 @@ from typing import Literal
 Cell = str | int | float | bool | None
 Unit = Literal["text", "id", "count", "ns", "bytes", "share", "GB/s", "ratio", "number"]
 Severity = Literal["error", "warning", "info"]
+Safety = Literal["safe", "unsafe", "display"]
+#: Values of the keys of a command: cells, and lists and mappings of them.
+Extra = Cell | Sequence["Extra"] | Mapping[str, "Extra"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,8 +108,24 @@ class Evidence:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Replacement:
+    """Text to put in place of a part of a file: lines and columns from 1, the end is the first character kept."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    new: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One thing the user should know: the cause, named, with evidence and a way out."""
+    """One thing the user should know: the cause, named, with evidence and a way out.
+
+    A finding about source text also has `safety` (``safe``, ``unsafe``, ``display``), the text `before`, the text
+    `after` where something can be written instead, the `end` (line, column) of the place in ``where``, the
+    `replacements` that lead from one to the other, and the `source` of the knowledge behind it.
+    """
 
     code: str
     severity: Severity
@@ -116,6 +135,12 @@ class Finding:
     saving_ns: int | None = None
     where: Where = field(default_factory=Where)
     evidence: Evidence | None = None
+    safety: Safety | None = None
+    before: str | None = None
+    after: str | None = None
+    end: tuple[int, int] | None = None
+    replacements: tuple[Replacement, ...] = ()
+    source: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +162,7 @@ class Result:
     findings: tuple[Finding, ...] = ()
     quality: tuple[Quality, ...] = ()
     #: Command specific keys of the machine-readable answer, for example ``{"store": "/path"}``.
-    extra: Mapping[str, Cell] = field(default_factory=dict)
+    extra: Mapping[str, Extra] = field(default_factory=dict)
 
     def table(self, name: str) -> Table:
         """The table called `name`; a `KeyError` when the result has none."""
@@ -152,7 +177,7 @@ def merge(results: Iterable[Result]) -> Result:
     tables: dict[str, Table] = {}
     findings: list[Finding] = []
     quality: list[Quality] = []
-    extra: dict[str, Cell] = {}
+    extra: dict[str, Extra] = {}
     for result in results:
         for table in result.tables:
             known = tables.get(table.name)

@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 
 from trainwright.core.result import Quality
+from trainwright.migrate.choose import chosen
 from trainwright.migrate.options import Options
 from trainwright.migrate.project import Project
 from trainwright.migrate.remark import Edit, Remark
-from trainwright.migrate.splice import compatible
 
 #: An edit by lines and columns from 1, columns in characters; the end is the first character not replaced.
 Region = tuple[int, int, int, int]
@@ -50,17 +50,12 @@ class FileScan:
     @cached_property
     def safe(self) -> tuple[Remark, ...]:
         """The remarks whose edits are applied without ``--unsafe``."""
-        return tuple(compatible([remark for remark in self.remarks if remark.safety == "safe"]))
+        return chosen(self.remarks, unsafe=False)
 
     @cached_property
     def every(self) -> tuple[Remark, ...]:
-        """The remarks whose edits are applied with ``--unsafe``: safe ones win over unsafe ones."""
-        kept = list(self.safe)
-        taken = set(map(id, kept))
-        for remark in self.remarks:
-            if remark.edits and id(remark) not in taken and len(compatible([*kept, remark])) == len(kept) + 1:
-                kept.append(remark)
-        return tuple(kept) if len(kept) > len(self.safe) else self.safe
+        """The remarks whose edits are applied with ``--unsafe``."""
+        return chosen(self.remarks, unsafe=True)
 
     def applied(self, *, unsafe: bool) -> tuple[Remark, ...]:
         """The remarks whose edits a delivery applies."""

@@ -7,7 +7,7 @@ the line is silenced. A comment counts for remarks that begin or end on its line
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.source import Source
@@ -18,7 +18,7 @@ _LINE = re.compile(r"(?:#|//|--|/\*|<!--)\s*trainwright:\s*ignore(?!-)(?:\[([^\]
 _FILE = re.compile(r"(?:\A|[\r\n])[ \t]*\"?(?:#|//|--|/\*|<!--)\s*trainwright:\s*ignore-file(?:\[([^\]\n]*)\])?")
 
 
-def unsuppressed(source: Source, remarks: list[Remark], codes: dict[str, str]) -> list[Remark]:
+def unsuppressed(source: Source, remarks: list[Remark], codes: Mapping[str, str]) -> list[Remark]:
     """The remarks that no comment silences; `codes` gives the number of every rule code."""
     if not remarks or _MARK not in source.data:
         return remarks
@@ -50,7 +50,7 @@ def _silenced(
     return False
 
 
-def _wanted(text: str | None, codes: dict[str, str]) -> tuple[str, ...] | None:
+def _wanted(text: str | None, codes: Mapping[str, str]) -> tuple[str, ...] | None:
     """The numbers in brackets; None without brackets: all. Empty brackets silence nothing."""
     if text is None:
         return None

@@ -57,8 +57,8 @@ def table_record(table: Table) -> dict[str, Any]:
 
 
 def finding_record(finding: Finding) -> dict[str, Any]:
-    """One finding; keys of ``where`` that do not apply are absent."""
-    return {
+    """One finding; keys of ``where`` that do not apply are absent, and so are those of source text elsewhere."""
+    record = {
         "code": finding.code,
         "severity": finding.severity,
         "title": strict(finding.title),
@@ -68,6 +68,9 @@ def finding_record(finding: Finding) -> dict[str, Any]:
         "where": {key: strict(value) for key, value in asdict(finding.where).items() if value is not None},
         "evidence": _evidence_record(finding.evidence),
     }
+    if finding.safety is not None:
+        record |= {key: strict(getattr(finding, key)) for key in ("safety", "before", "after", "source")}
+    return record
 
 
 def quality_record(entry: Quality) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Which names exist on the NPU side, so that none is ever written that does not.
 
-Two lists: what ``torch_npu.npu`` exports (``torch.npu`` is the same module), and the names read out of the wheel of
-torch_npu 2.8.0.post5. Where both speak of one name of ``torch_npu.npu``, the first decides.
+Three lists: what ``torch_npu.npu`` exports (``torch.npu`` is the same module), the names read out of the wheel of
+torch_npu 2.8.0.post5, and the names in the support table. Of the direct names of ``torch_npu.npu`` the first decides.
 """
 
 from __future__ import annotations
@@ -31,6 +31,13 @@ def operators(kind: str) -> frozenset[str]:
 
 
 @cache
+def documented() -> frozenset[str]:
+    """Names that the support table gives as the NPU's: they may lie deeper than the wheel's names were read."""
+    names = {row[1].replace("torch.npu.", "torch_npu.npu.") for row in read_rows("api_support.tsv")}
+    return frozenset(name for name in names if name.startswith("torch_npu."))
+
+
+@cache
 def modules() -> frozenset[str]:
     """Modules and packages among the names of the wheel: everything that has names below it."""
     return frozenset({name.rpartition(".")[0] for name in wheel_names()})
@@ -52,4 +59,6 @@ def npu_name_exists(dotted: str) -> bool:
         first, _, rest = dotted.removeprefix("torch_npu.npu.").partition(".")
         if not rest:
             return first in exports() or dotted in modules()
-    return dotted in wheel_names() or dotted.removeprefix("torch_npu.") in operators("custom")
+    if dotted in wheel_names() or dotted in documented():
+        return True
+    return dotted.startswith("torch_npu.") and dotted.removeprefix("torch_npu.") in operators("custom")

@@ -66,12 +66,16 @@ class Registration:
 
 @dataclass(frozen=True, kw_only=True)
 class CudaUse:
-    """A call into a CUDA library: `library` for people (``cuBLAS``), `name` as written."""
+    """A call into a CUDA library: `library` for people (``cuBLAS``), `name` as written.
+
+    `guarded`: it stands between ``#ifdef`` and ``#endif`` of a condition that holds only when CUDA is there.
+    """
 
     library: str
     name: str
     start: int
     end: int
+    guarded: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from trainwright.migrate.project import Extension, NativeOperator, Project
@@ -37,6 +38,9 @@ class Links:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.bound = [operator for operator in project.operators if operator.kind in BOUND_KINDS]
+        self._by_name: dict[str, list[NativeOperator]] = defaultdict(list)
+        for operator in self.bound:
+            self._by_name[operator.name].append(operator)
         self._defined: dict[str, list[NativeOperator]] = defaultdict(list)
         self._registered: dict[str, list[NativeOperator]] = defaultdict(list)
         for operator in project.operators:
@@ -53,7 +57,7 @@ class Links:
         place = operator.file if operator.kind == "pybind" else ""
         key = (operator.kind, operator.namespace, operator.name, place)
         if key not in self._reach:
-            self._reach[key] = self._follow([other for other in self.bound if _same(operator, other)])
+            self._reach[key] = self._follow([other for other in self._by_name[operator.name] if _same(operator, other)])
         return self._reach[key]
 
     def _follow(self, starts: Iterable[NativeOperator]) -> Reach:
@@ -92,14 +96,21 @@ class Links:
 
     def launchers(self, kernel: str, file: str) -> list[NativeOperator]:
         """The functions that launch a kernel."""
-        calling = [item for items in self._defined.values() for item in items if kernel in item.symbol.split()]
+        calling = self._calling.get(kernel, [])
         return [item for item in calling if any(found.file == file for found in self._nearest(kernel, item.file))]
 
-    def extensions_with(self, file: str) -> list[Extension]:
-        """The extensions built from a native file; for a header, those built from its folder."""
-        return [extension for extension in self.project.extensions if is_source(extension, file)]
+    @cached_property
+    def _calling(self) -> dict[str, list[NativeOperator]]:
+        """Name -> the functions that call or launch it."""
+        found: dict[str, list[NativeOperator]] = defaultdict(list)
+        for items in self._defined.values():
+            for item in items:
+                for name in item.symbol.split():
+                    found[name].append(item)
+        return found
 
-    def module_names(self) -> dict[str, Extension]:
+    @cached_property
+    def modules(self) -> dict[str, Extension]:
         """Dotted names that stand for an extension: its module, and variables of Python modules that hold it."""
         paths = {facts.path: name for name, facts in self.project.modules.items()}
         found = {}
@@ -111,6 +122,11 @@ class Links:
             if name:
                 found[name] = extension
         return found
+
+    @cached_property
+    def module_ends(self) -> frozenset[str]:
+        """The last parts of the names in `modules`: a dotted name without any of them names no module."""
+        return frozenset(name.rpartition(".")[2] for name in self.modules)
 
     def operators_of(self, extension: Extension) -> list[NativeOperator]:
         """What an extension gives to Python: by its sources, else by the module name the C++ code gives itself."""
@@ -135,11 +151,20 @@ def is_source(extension: Extension, file: str) -> bool:
     """
     folder = PurePosixPath(extension.file).parent
     for source in extension.sources:
-        if fnmatchcase(file, str(folder / source)) or fnmatchcase(file, source):
-            return True
-        if "/" in source and fnmatchcase(file, f"*/{source}"):
+        below = str(folder / source)
+        if _fits(file, below) or _fits(file, source) or ("/" in source and _fits(file, source, end=True)):
             return True
     return False
+
+
+def _fits(file: str, pattern: str, *, end: bool = False) -> bool:
+    """Whether a path, or the end of it, fits a pattern part by part; ``**`` stands for any folders."""
+    if "**" in pattern:
+        return fnmatchcase(file, f"*{pattern.replace('**/', '*')}" if end else pattern.replace("**/", "*"))
+    parts, wanted = file.split("/"), pattern.split("/")
+    if len(parts) < len(wanted) or (len(parts) > len(wanted) and not end):
+        return False
+    return all(fnmatchcase(part, want) for part, want in zip(parts[-len(wanted) :], wanted, strict=True))
 
 
 def _units(project: Project) -> dict[str, frozenset[str]]:

@@ -48,6 +48,8 @@ _LIBRARIES = (
     ("cooperative groups", rb"\bcooperative_groups\b"),
 )
 _USE = re.compile(b"|".join(b"(" + pattern + b")" for _, pattern in _LIBRARIES))
+_CONDITION = re.compile(rb"^[ \t]*#[ \t]*(ifdef|ifndef|if|elif|else|endif)\b([^\n]*)", re.MULTILINE)
+_CUDA_WORD = re.compile(rb"^(?!.*!\s*defined).*(?:CUDA|NVCC|GPU|HIP)")
 _PTX = re.compile(rb"\basm\s*(?:volatile\s*)?\(")
 
 
@@ -127,15 +129,37 @@ def _before_angle(masked: bytes, at: int) -> int:
 
 def uses_in(masked: bytes, *, device_code: bool) -> list[CudaUse]:
     """Every call into a CUDA library; inline assembly only where the file is compiled for the device."""
-    found = []
-    for match in _USE.finditer(masked):
-        library = _LIBRARIES[(match.lastindex or 1) - 1][0]
-        found.append(CudaUse(library=library, name=match[0].decode(), start=match.start(), end=match.end()))
+    ranges = cuda_only_ranges(masked)
+    places = [(match, _LIBRARIES[(match.lastindex or 1) - 1][0]) for match in _USE.finditer(masked)]
     if device_code:
-        found += [
-            CudaUse(library="inline PTX", name="asm", start=m.start(), end=m.end()) for m in _PTX.finditer(masked)
-        ]
+        places += [(match, "inline PTX") for match in _PTX.finditer(masked)]
+    found = [
+        CudaUse(
+            library=library,
+            name=match[0].decode().rstrip("( "),
+            start=match.start(),
+            end=match.end(),
+            guarded=any(start <= match.start() < end for start, end in ranges),
+        )
+        for match, library in places
+    ]
     return sorted(found, key=lambda use: use.start)
+
+
+def cuda_only_ranges(masked: bytes) -> list[tuple[int, int]]:
+    """Text that the preprocessor keeps only when CUDA is there (``#ifdef WITH_CUDA``, ``#if USE_CUDA``)."""
+    found: list[tuple[int, int]] = []
+    stack: list[int | None] = []  # for every open condition, where its CUDA-only text begins
+    for match in _CONDITION.finditer(masked):
+        word = match[1]
+        if word.startswith(b"if"):
+            stack.append(match.end() if word != b"ifndef" and _CUDA_WORD.search(match[2]) else None)
+        elif stack:
+            start = stack.pop()
+            found += [(start, match.start())] if start is not None else []
+            if word != b"endif":
+                stack.append(None)
+    return found
 
 
 def device_functions_in(masked: bytes) -> list[str]:

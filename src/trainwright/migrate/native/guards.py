@@ -1,0 +1,124 @@
+"""Whether a place in Python is reached only with CUDA, and whether the code has another way without it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from trainwright.migrate.python.module import PythonFile
+
+_ASKS_FOR_CUDA = frozenset(("is_cuda", "CUDA_HOME", "cuda_is_available"))
+_LEAVES = (ast.Return, ast.Continue, ast.Break)
+_HOPS = 3
+
+
+def only_with_cuda(file: PythonFile, node: ast.AST) -> bool:
+    """Whether a node stands in a branch that is taken only where CUDA is (``x.is_cuda``, ``CUDA_HOME``)."""
+    return any(_asks(file, test) for test, _ in _branches(file, node))
+
+
+def fallback_line(file: PythonFile, node: ast.AST) -> int | None:
+    """Line of what runs instead of a node where CUDA is missing; None when nothing does.
+
+    A node inside a class or function counts as guarded when every use of that class or function in the file is.
+    """
+    return _fallback(file, node, 0)
+
+
+def _fallback(file: PythonFile, node: ast.AST, hops: int) -> int | None:
+    for test, other in _branches(file, node):
+        if other is not None and _asks(file, test):
+            return other
+    caught = _caught(file, node)
+    if caught is not None or hops >= _HOPS:
+        return caught
+    owner = _owner(file, node)
+    if owner is None:
+        return None
+    lines = [_fallback(file, use, hops + 1) for use in _uses(file, owner)]
+    return lines[0] if lines and None not in lines else None
+
+
+def _branches(file: PythonFile, node: ast.AST) -> Iterator[tuple[ast.expr, int | None]]:
+    """The tests that must hold for a node to run, each with the line of what runs when it does not."""
+    at = node
+    while (above := file.parent(at)) is not None and not isinstance(at, ast.ClassDef | ast.FunctionDef):
+        if isinstance(above, ast.IfExp) and at is above.body:
+            yield above.test, above.orelse.lineno
+        elif isinstance(above, ast.If) and at in above.body:
+            yield above.test, _other(file, above)
+        at = above
+
+
+def _other(file: PythonFile, branch: ast.If) -> int | None:
+    """Line of what runs when the test of `branch` fails, unless that only raises."""
+    if branch.orelse:
+        return None if isinstance(branch.orelse[0], ast.Raise) else branch.orelse[0].lineno
+    if not isinstance(branch.body[-1], _LEAVES):
+        return None
+    above = file.parent(branch)
+    for block in ("body", "orelse", "finalbody"):
+        statements = getattr(above, block, None)
+        if isinstance(statements, list) and branch in statements:
+            rest = statements[statements.index(branch) + 1 :]
+            return None if not rest or isinstance(rest[0], ast.Raise) else rest[0].lineno
+    return None
+
+
+def _asks(file: PythonFile, test: ast.expr) -> bool:
+    """Whether a test holds only with CUDA: no ``not``, no ``or`` with something else."""
+    if isinstance(test, ast.BoolOp):
+        judged = [_asks(file, value) for value in test.values]
+        return any(judged) if isinstance(test.op, ast.And) else all(judged)
+    if isinstance(test, ast.UnaryOp):
+        return False
+    if isinstance(test, ast.Compare):
+        words = [ast.unparse(side) for side in (test.left, *test.comparators)]
+        positive = isinstance(test.ops[0], ast.Eq)
+        is_home = isinstance(test.ops[0], ast.IsNot | ast.NotEq) and words[0].endswith("CUDA_HOME")
+        return is_home or (positive and any(word in ("'cuda'",) for word in words))
+    for part in ast.walk(test):
+        name = part.attr if isinstance(part, ast.Attribute) else part.id if isinstance(part, ast.Name) else ""
+        if name in _ASKS_FOR_CUDA:
+            return True
+        if isinstance(part, ast.Attribute) and file.named(part) == "torch.cuda.is_available":
+            return True
+    return False
+
+
+def _caught(file: PythonFile, node: ast.AST) -> int | None:
+    """Line of the handler that takes over when a node fails to import or to run."""
+    at = node
+    while (above := file.parent(at)) is not None and not isinstance(at, ast.ClassDef | ast.FunctionDef):
+        if isinstance(above, ast.Try) and at in above.body:
+            for handler in above.handlers:
+                if not any(isinstance(part, ast.Raise) for part in ast.walk(handler)):
+                    return handler.lineno
+        at = above
+    return None
+
+
+def _owner(file: PythonFile, node: ast.AST) -> str | None:
+    """Name of the class or function at the top of the module that a node stands in."""
+    at = node
+    while (above := file.parent(at)) is not None and not isinstance(above, ast.Module):
+        at = above
+    return at.name if isinstance(at, ast.ClassDef | ast.FunctionDef) else None
+
+
+def _uses(file: PythonFile, owner: str) -> list[ast.Name]:
+    """Where a class or function is used, aliases such as ``run = Owner.apply`` followed, itself left out."""
+    names = {owner}
+    found: list[ast.Name] = []
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute) and node.value.attr == "apply":
+            target = node.targets[0]
+            if isinstance(node.value.value, ast.Name) and node.value.value.id == owner and isinstance(target, ast.Name):
+                names.add(target.id)
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load):
+            above = file.parent(node)
+            alias = isinstance(above, ast.Attribute) and isinstance(file.parent(above), ast.Assign)
+            if _owner(file, node) != owner and not (alias and node.id == owner):
+                found.append(node)
+    return found

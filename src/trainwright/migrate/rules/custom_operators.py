@@ -1,0 +1,96 @@
+"""Calls from Python into operators that are written in CUDA, with the kernel behind each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainwright.migrate.native.call_sites import CallSite, call_sites, native_imports
+from trainwright.migrate.native.counterparts import counterpart
+from trainwright.migrate.native.guards import fallback_line
+from trainwright.migrate.native.links import Reach
+from trainwright.migrate.python.edits import remark
+from trainwright.migrate.python.module import ImportRef, PythonFile
+from trainwright.migrate.remark import Remark
+from trainwright.migrate.rule import FileHook, Rule
+
+_EVIDENCE = "the sources named here"
+_SHOWN = 3
+
+
+def _visit(file: PythonFile) -> Iterator[Remark]:
+    for imported, module in native_imports(file):
+        yield _import(file, imported, module)
+    for site in call_sites(file):
+        yield _call(file, site)
+
+
+def _import(file: PythonFile, imported: ImportRef, module: str) -> Remark:
+    optional = imported.guarded or imported.typing_only
+    return remark(
+        file,
+        imported.node,
+        number=RULE.number,
+        title=f"{module} is built from CUDA sources",
+        detail="A missing module is handled here." if optional else "",
+        advice=(
+            "Check that the way without it does the same work."
+            if optional
+            else "Guard the import and use PyTorch operators without it, or build the module with NpuExtension."
+        ),
+        outcome="note" if optional else "blocked",
+        minutes=0 if optional else 15,
+        evidence=_EVIDENCE,
+        name=module,
+    )
+
+
+def _call(file: PythonFile, site: CallSite) -> Remark:
+    fallback = fallback_line(file, site.node)
+    known = counterpart(site.operator, *(kernel.name for kernel in site.reach.kernels))
+    use = f"For {known.purpose}, use {known.use}." if known is not None else _ADVICE
+    fields: dict[str, Any] = {
+        "title": f"{site.name} runs on CUDA",
+        "detail": _behind(site.reach),
+        "advice": use,
+        "outcome": "blocked",
+        "minutes": 30 if known is not None else 60,
+    }
+    if fallback is not None:
+        fields |= {
+            "detail": f"{_behind(site.reach)} Without CUDA the fallback in line {fallback} is taken.",
+            "advice": f"Nothing has to be done; for speed: {use[:1].lower()}{use[1:]}",
+            "outcome": "note",
+            "minutes": 0,
+        }
+    return remark(
+        file,
+        site.node,
+        number=RULE.number,
+        confidence=site.confidence,
+        evidence=known.evidence if known is not None else _EVIDENCE,
+        name=site.name,
+        **fields,
+    )
+
+
+_ADVICE = "Call PyTorch operators that compute the same, or write the kernel again for the NPU as TW605 says."
+
+
+def _behind(reach: Reach) -> str:
+    places = [f"{kernel.name} ({kernel.file}:{kernel.line})" for kernel in reach.kernels]
+    more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
+    if places:
+        return f"Kernels behind it: {', '.join(places[:_SHOWN])}{more}."
+    return "It calls CUDA libraries." if reach.cuda else "Its sources are not in this project."
+
+
+RULE = Rule(
+    code="custom-operators",
+    number="TW607",
+    summary="Python calls an operator that is written in CUDA.",
+    why="The kernel behind the call does not exist on the NPU; the call fails there.",
+    before="keep = _C.nms(boxes, scores, threshold)",
+    after="keep = torchvision.ops.nms(boxes, scores, threshold)",
+    hooks=(FileHook(languages=("python",), visit=_visit),),
+)
