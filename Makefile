@@ -8,7 +8,7 @@ TORCH ?= torch==2.13.0
 DEMO_OUT ?= demo_out
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types catalog system clean
+.PHONY: help demo test lint types catalog facts system clean
 
 help: ## say what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -42,6 +42,10 @@ types: $(VENV)/.development
 
 catalog: $(VENV)/.development ## write docs/catalog.md out of the declarations
 	$(BIN)/trainwright catalog --markdown > docs/catalog.md
+
+facts: $(VENV)/.runtime ## remake the tables about the NPU out of the published ones: make facts FACTS=DIR
+	@test -n "$(FACTS)" || { echo "say where the published tables are: make facts FACTS=DIR"; exit 2; }
+	$(BIN)/python -m trainwright.migrate.knowledge.build --facts "$(FACTS)" --torch-aliases
 
 system: ## Chromium for the browser tests, where this user may install it
 	@if [ -x /usr/bin/chromium ]; then :; \

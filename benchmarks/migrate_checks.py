@@ -11,7 +11,7 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -19,6 +19,7 @@ import yaml
 
 from trainwright.migrate.knowledge.surface import modules, npu_name_exists
 from trainwright.migrate.remark import Edit
+from trainwright.migrate.scan import FileScan
 
 SHOWN = 5
 NPU_NAME = re.compile(r"(?<![\w.])(?:torch\.npu|torch_npu)(?:\.[A-Za-z_]\w*)+")
@@ -51,13 +52,17 @@ class Checks:
     second_run: Tally = field(default_factory=Tally)
     no_no_op: Tally = field(default_factory=Tally)
     names_exist: Tally = field(default_factory=Tally)
+    registered: Tally = field(default_factory=Tally)
 
 
-def check_file(checks: Checks, *, path: str, language: str, before: bytes, after: bytes, edits: Sequence[Edit]) -> None:
-    """Count all checks of one file that `edits` changed from `before` to `after`."""
+def check_file(checks: Checks, file: FileScan, *, before: bytes, after: bytes, unsafe: bool) -> None:
+    """Count all checks of one file that a delivery changed from `before` to `after`."""
+    path, language, edits = file.path, file.language, file.edits(unsafe=unsafe)
     encoding = encoding_of(before) if language == "python" else "utf-8"
-    problem = parse_problem(path, language, before, after)
-    checks.parses.count(not problem, f"{path}: {problem}")
+    parse = parser_of(path, language)
+    if parse is not None and not failure(parse, before):
+        problem = failure(parse, after)
+        checks.parses.count(not problem, f"{path}: {problem}")
     problem = bytes_problem(before, after, edits, encoding)
     checks.bytes_kept.count(not problem, f"{path}: {problem}")
     for edit in edits:
@@ -65,6 +70,8 @@ def check_file(checks: Checks, *, path: str, language: str, before: bytes, after
         checks.no_no_op.count(not same, f"{path}: byte {edit.start} is replaced by itself: {edit.new!r}")
     for name in sorted(new_names(language, before, after, edits)):
         checks.names_exist.count(exists(name), f"{path}: {name}")
+    if any(remark.registers for remark in file.applied(unsafe=unsafe)):
+        checks.registered.count(imports_npu(after), f"{path}: nothing imports torch_npu when the module is imported")
 
 
 # ---- bytes ---------------------------------------------------------------------------------------------------------
@@ -103,14 +110,6 @@ def encoding_of(data: bytes) -> str:
 # ---- parsing -------------------------------------------------------------------------------------------------------
 
 
-def parse_problem(path: str, language: str, before: bytes, after: bytes) -> str:
-    """Why the new bytes cannot be parsed although the old ones can; empty when they can, or nobody could."""
-    parse = parser_of(path, language)
-    if parse is None or failure(parse, before):
-        return ""
-    return failure(parse, after)
-
-
 def parser_of(path: str, language: str) -> Callable[[bytes], object] | None:
     """A parser for a file, out of the standard library where it has one."""
     if language == "python":
@@ -120,7 +119,10 @@ def parser_of(path: str, language: str) -> Callable[[bytes], object] | None:
         import tomllib
 
         return lambda data: tomllib.loads(data.decode())
-    return {".json": json.loads, ".ipynb": parse_notebook, ".yaml": parse_yaml, ".yml": parse_yaml}.get(suffix)
+    parsers: dict[str, Callable[[bytes], object]] = {
+        ".json": json.loads, ".ipynb": parse_notebook, ".yaml": parse_yaml, ".yml": parse_yaml,
+    }  # fmt: skip
+    return parsers.get(suffix)
 
 
 def parse_notebook(data: bytes) -> None:
@@ -193,6 +195,22 @@ def dotted(node: ast.expr, aliases: dict[str, str]) -> str:
         return ""
     head = dotted(node.value, aliases)
     return head and f"{head}.{node.attr}"
+
+
+def imports_npu(data: bytes) -> bool:
+    """Whether a Python file imports torch_npu at its top, be it inside a ``try``, and not for type checkers only."""
+    if failure(ast.parse, data):
+        return False
+    body = ast.parse(data).body
+    while body:
+        node = body.pop()
+        if isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "torch_npu" for alias in node.names):
+            return True
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "torch_npu":
+            return True
+        if isinstance(node, ast.Try):
+            body += node.body
+    return False
 
 
 def below_npu(name: str) -> bool:

@@ -7,9 +7,9 @@ right after the first scan, start-up included, before anything is checked.
 from __future__ import annotations
 
 import argparse
+import filecmp
 import json
 import resource
-import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -19,11 +19,10 @@ from typing import Any
 
 from migrate_checks import Checks, check_file
 
+from trainwright.migrate.copy import write_copy
 from trainwright.migrate.engine import scan
 from trainwright.migrate.options import Options
 from trainwright.migrate.scan import FileScan, Scan
-from trainwright.migrate.source import Source, plain_source, python_source
-from trainwright.migrate.splice import spliced
 
 BUGS = ("internal-error", "edits-withdrawn", "not-scanned")
 
@@ -77,14 +76,14 @@ def figures(found: Scan) -> dict[str, Any]:
 def write_findings(found: Scan, target: Path) -> None:
     """Write all findings, whole or not at all."""
     staged = target.with_name(f".{target.name}.new")
+    applied = {id(remark) for scanned in found.files for remark in scanned.every}
     with staged.open("w", encoding="utf-8") as file:
         for scanned, remark, place in found.remarks():
-            applied = remark in scanned.safe
             finding = {
                 "file": scanned.path,
                 "line": place.region[0],
                 "number": remark.number,
-                "safety": remark.safety if applied or remark.safety != "safe" else "overlapped",
+                "safety": remark.safety if id(remark) in applied or not remark.edits else "overlapped",
                 "outcome": remark.outcome,
                 "title": remark.title,
                 "advice": remark.advice,
@@ -99,20 +98,17 @@ def write_findings(found: Scan, target: Path) -> None:
 
 
 def check_delivery(checks: Checks, found: Scan, *, unsafe: bool, work: Path | None) -> None:
-    """Apply the edits to a copy, check every changed file, scan the copy and expect no edit."""
+    """Write a migrated copy, check every file of it, scan the copy and expect no edit."""
     changed = found.changed(unsafe=unsafe)
     with tempfile.TemporaryDirectory(dir=work, prefix="migrated-") as folder:
         copy = Path(folder) / "project"
-        shutil.copytree(found.root, copy, symlinks=True)
+        write_copy(found, copy, unsafe=unsafe)
         for file in changed:
-            before = (found.root / file.path).read_bytes()
-            edits = file.edits(unsafe=unsafe)
-            after = spliced(source_of(file, before), edits)
-            check_file(checks, path=file.path, language=file.language, before=before, after=after, edits=edits)
-            (copy / file.path).chmod(0o644)
-            (copy / file.path).write_bytes(after)
+            before, after = ((root / file.path).read_bytes() for root in (found.root, copy))
+            check_file(checks, file, before=before, after=after, unsafe=unsafe)
+        check_others(checks, found, copy, {file.path for file in changed})
         again = scan(copy, options=found.options, jobs=1)
-    kind = "safe edits" if not unsafe else "all edits"
+    kind = "all edits" if unsafe else "safe edits"
     places = {file.path: file for file in again.changed(unsafe=unsafe)}
     for file in again.files:
         twice = places.get(file.path)
@@ -121,17 +117,22 @@ def check_delivery(checks: Checks, found: Scan, *, unsafe: bool, work: Path | No
         checks.second_run.count(False, f"after {kind}: {bug}")
 
 
+def check_others(checks: Checks, found: Scan, copy: Path, changed: set[str]) -> None:
+    """Every scanned file without edits must be in the copy, byte for byte, and every mode must be as it was."""
+    for file in found.files:
+        old, new = found.root / file.path, copy / file.path
+        same = file.path in changed or filecmp.cmp(old, new, shallow=False)
+        checks.bytes_kept.count(same, f"{file.path}: changed without an edit")
+        kept = old.stat().st_mode == new.stat().st_mode
+        checks.bytes_kept.count(kept, f"{file.path}: its mode changed")
+
+
 def told(file: FileScan | None, *, unsafe: bool) -> str:
     """The first remark whose edits the second run would apply."""
     if file is None:
         return ""
     remark = file.applied(unsafe=unsafe)[0]
     return f"{remark.number} {remark.title!r} would write {remark.edits[0].new!r}"
-
-
-def source_of(file: FileScan, data: bytes) -> Source:
-    """The file as its language reads it."""
-    return python_source(file.path, data) if file.language == "python" else plain_source(file.path, data)
 
 
 if __name__ == "__main__":

@@ -51,6 +51,15 @@ def test_a_finding_leaves_out_places_that_do_not_apply() -> None:
     assert finding_record(Finding(code="c", severity="info", title="t"))["evidence"] is None
 
 
+def test_a_finding_about_source_text_says_before_and_after() -> None:
+    finding = Finding(
+        code="c", severity="info", title="t", safety="safe", before="a", after="b", source="s", end=(1, 2)
+    )
+    record = finding_record(finding)
+    assert (record["safety"], record["before"], record["after"], record["source"]) == ("safe", "a", "b", "s")
+    assert "end" not in record
+
+
 def test_a_quality_entry_has_all_keys() -> None:
     expected = {"code": "c", "count": 2, "example": "e\ufffd", "file": "", "offset": None}
     assert quality_record(Quality(code="c", count=2, example="e\ud800")) == expected

@@ -9,17 +9,21 @@ from trainwright.cli.command import COMMANDS
 from trainwright.core.executor import EXECUTORS
 from trainwright.core.registry import Registry
 from trainwright.core.result import Column, Table, TableSpec
+from trainwright.migrate.language import LANGUAGES
+from trainwright.migrate.rule import RULES
 from trainwright.report.renderer import RENDERERS
 from trainwright.trace.reader import READERS
 
-REGISTRIES: tuple[Registry[Any], ...] = (COMMANDS, READERS, ANALYSES, RENDERERS, EXECUTORS)
+REGISTRIES: tuple[Registry[Any], ...] = (
+    COMMANDS, READERS, ANALYSES, RULES, LANGUAGES, RENDERERS, EXECUTORS,
+)  # fmt: skip
 
 LEAVES = TableSpec(
     name="leaves",
     title="Everything built in",
     help="One row per leaf.",
     columns=(
-        Column(name="kind", unit="text", help="command, reader, analysis, renderer or executor"),
+        Column(name="kind", unit="text", help="command, reader, analysis, rule, language, renderer or executor"),
         Column(name="code", unit="text", help="what it is called on the command line and in messages"),
         Column(name="name", unit="text", help="module that holds it"),
         Column(name="summary", unit="text", help="what it does"),
@@ -36,12 +40,17 @@ def catalog_table() -> Table:
     )
 
 
+def _name(leaf: Any) -> str:
+    """The code, with the number by which a rule is selected."""
+    return f"`{leaf.number}` `{leaf.code}`" if hasattr(leaf, "number") else f"`{leaf.code}`"
+
+
 def catalog_markdown() -> str:
     """The catalogue as a Markdown page; tables of analyses are listed with their columns."""
     lines = ["# Catalogue", "", "Made by `trainwright catalog --markdown`.", ""]
     for registry in REGISTRIES:
         lines += [f"## {registry.kind.capitalize()}", "", "| code | what it does |", "|---|---|"]
-        lines += [f"| `{leaf.code}` | {leaf.summary} |" for leaf in registry]
+        lines += [f"| {_name(leaf)} | {leaf.summary} |" for leaf in registry]
         lines.append("")
     lines += ["## Tables of the analyses", ""]
     for analysis in sorted(ANALYSES, key=lambda leaf: leaf.order):

@@ -14,8 +14,8 @@ MOST_BARS = 16
 
 
 @contextmanager
-def progress(label: str) -> Iterator[OnProgress]:
-    """An `OnProgress` that draws while the block runs."""
+def progress(label: str, *, numbered: bool = True) -> Iterator[OnProgress]:
+    """An `OnProgress` that draws while the block runs; bars of several units are `numbered`."""
     if not sys.stderr.isatty():
         yield no_progress
         return
@@ -25,7 +25,7 @@ def progress(label: str) -> Iterator[OnProgress]:
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     # no refresh thread: workers are forked, which is safe only while there is one thread
     with Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True) as bars:
-        yield _Bars(bars, label)
+        yield _Bars(bars, f"{label} {{}}" if numbered else label)
 
 
 class _Bars:
@@ -40,6 +40,6 @@ class _Bars:
         if index not in self._tasks:
             if len(self._tasks) >= MOST_BARS:
                 return
-            self._tasks[index] = self._bars.add_task(f"{self._label} {index}", total=total)
+            self._tasks[index] = self._bars.add_task(self._label.format(index), total=total)
         self._bars.update(self._tasks[index], completed=done, total=total)
         self._bars.refresh()

@@ -22,7 +22,7 @@ from trainwright.core.result import Quality
 from trainwright.core.settings import cache_dir
 from trainwright.migrate.deliver import changes
 from trainwright.migrate.scan import Scan
-from trainwright.migrate.walk import is_left_out
+from trainwright.migrate.walk import is_apart
 
 _FORCE = "choose another name, or replace it with --force"
 
@@ -106,7 +106,7 @@ def _copy_folder(root: Path, folder: Path, target: Path, notes: list[Quality]) -
             else:
                 notes.append(Quality(code="link-not-copied", count=1, example=str(path.readlink()), file=below))
         elif entry.is_dir(follow_symlinks=False):
-            if not is_left_out(entry):
+            if not is_apart(entry):
                 new.mkdir()
                 count += _copy_folder(root, path, new, notes)
         elif entry.is_file(follow_symlinks=False):

@@ -36,6 +36,8 @@ _Value = TypeVar("_Value")
 #: Below this many bytes of sources, starting processes costs more than it gains.
 _SMALL_BYTES = 1 << 20
 _CHUNKS_PER_WORKER = 4
+#: A file larger than this is data, not source.
+MOST_BYTES = 20 * 2**20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +78,13 @@ def scan(
     """
     selection = select_rules(select, ignore, rules)
     found = walk(root, exclude=exclude)
-    files = tuple(file for file in found.files if _is_candidate(found.root, file))
+    candidates = [file for file in found.files if _is_candidate(found.root, file)]
+    files = tuple(file for file in candidates if file.size_bytes <= MOST_BYTES)
+    too_large = [
+        Quality(code="too-large", count=1, example=f"{file.size_bytes:,} bytes", file=file.path)
+        for file in candidates
+        if file.size_bytes > MOST_BYTES
+    ]
     workers = jobs or max_jobs()
     if sum(file.size_bytes for file in files) < _SMALL_BYTES:
         workers = 1
@@ -95,7 +103,7 @@ def scan(
         options=options,
         files=tuple(sorted((file for part, _ in scanned for file in part), key=lambda file: file.path)),
         project=project,
-        quality=(*found.notes, *dict.fromkeys(notes)),
+        quality=(*found.notes, *too_large, *dict.fromkeys(notes)),
         only=found.only,
         codes=dict(selection.sentences),
     )
@@ -150,6 +158,8 @@ def _map(
     found: list[tuple[list[_Value], list[Quality]]] = []
     for chunk, outcome in zip(chunks, outcomes, strict=True):
         if outcome.value is None:
+            if chunk.strict and outcome.error is not None:
+                raise outcome.error
             reason = outcome.error.what if outcome.error else "no answer"
             lost = [Quality(code="not-scanned", count=1, example=reason, file=file.path) for file in chunk.files]
             found.append(([], lost))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from trainwright.core.errors import InputError
-from trainwright.migrate.options import TORCH_VERSIONS
+from trainwright.migrate.options import TORCH_VERSIONS, Soc, Style
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -29,9 +29,9 @@ _MOST_BYTES = 1 << 20
 class Preferences:
     """The table; what it does not say is empty. `user_rules` is a file inside the project."""
 
-    style: str = ""
+    style: Style | None = None
     torch: str = ""
-    soc: str = ""
+    soc: Soc | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -59,9 +59,9 @@ def preferences_of(path: Path) -> Preferences:
         _check(where, key, value)
     rules = table.get("user-rules")
     return Preferences(
-        style=table.get("style", ""),
+        style=table.get("style"),
         torch=table.get("torch", ""),
-        soc=table.get("soc", ""),
+        soc=table.get("soc"),
         select=tuple(table.get("select", ())),
         ignore=tuple(table.get("ignore", ())),
         exclude=tuple(table.get("exclude", ())),

@@ -88,6 +88,8 @@ class Summary:
     notes: int
     suppressed: int
     minutes: int
+    #: How many findings the share is of.
+    auto_share_of: int
 
     def record(self) -> dict[str, Extra]:
         """The figures as the machine-readable answer gives them."""
@@ -115,6 +117,7 @@ def summary_of(scan: Scan, *, unsafe: bool) -> Summary:
         notes=len(remarks) - len(work),
         suppressed=sum(file.suppressed for file in scan.files),
         minutes=sum(_minutes(scan, unsafe=unsafe).values()),
+        auto_share_of=len(work),
     )
 
 
@@ -179,21 +182,21 @@ def _kind_rows(ordered: list[tuple[FileScan, Remark, Place]]) -> Iterator[tuple[
 def _change_rows(scan: Scan, unsafe: bool) -> Iterator[tuple[Cell, ...]]:
     for file in scan.changed(unsafe=unsafe):
         applied = {id(remark) for remark in file.applied(unsafe=unsafe)}
-        shifts: dict[tuple[int, int, str], tuple[int, int]] = {}
+        grown: dict[tuple[int, int, str], int] = {}
         for remark, place in zip(file.remarks, file.places, strict=True):
             if id(remark) in applied:
                 for edit, region in zip(remark.edits, place.edits, strict=True):
-                    grown = edit.new.count("\n") - (region[2] - region[0])
-                    shifts[edit.start, edit.end, edit.new] = (edit.start, grown)
+                    grown[edit.start, edit.end, edit.new] = edit.new.count("\n") - (region[2] - region[0])
         for remark, place in zip(file.remarks, file.places, strict=True):
             if id(remark) in applied:
-                shift = sum(grown for start, grown in shifts.values() if start <= remark.start and grown)
-                own = sum(
-                    edit.new.count("\n") - (region[2] - region[0])
-                    for edit, region in zip(remark.edits, place.edits, strict=True)
-                    if edit.start == remark.start and edit.end > edit.start
+                # what was put in right before a place moves it, what replaced it does not
+                shift = sum(
+                    lines
+                    for (start, end, _), lines in grown.items()
+                    if end <= remark.start and (start < remark.start or start == end)
                 )
-                yield file.path, place.region[0], place.region[0] + shift - own, remark.number, remark.title
+                line = place.region[0]
+                yield file.path, line, line + shift, remark.number, remark.title
 
 
 def _finding(file: FileScan, remark: Remark, place: Place) -> Finding:

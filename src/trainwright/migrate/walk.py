@@ -16,12 +16,10 @@ from pathlib import Path
 from trainwright.core.errors import InputError
 from trainwright.core.result import Quality
 
-#: A file larger than this is data, not source.
-MOST_BYTES = 20 * 2**20
-#: Folders that never hold sources of the project, wherever they stand.
-LEFT_OUT = frozenset({
-    ".git", ".hg", ".svn", ".bzr", "node_modules", "__pycache__", ".venv", "site-packages", ".tox", ".nox", ".eggs",
-    ".mypy_cache", ".ruff_cache", ".pytest_cache", ".ipynb_checkpoints",
+#: Folders that are not part of a project, wherever they stand: version control, caches, environments.
+APART = frozenset({
+    ".git", ".hg", ".svn", ".bzr", "node_modules", "__pycache__", ".venv", ".tox", ".nox", ".eggs", ".mypy_cache",
+    ".ruff_cache", ".pytest_cache", ".ipynb_checkpoints",
 })  # fmt: skip
 #: Folders that builds make; sources all the same when git tracks them or they are Python packages.
 _BUILT = ("build", "dist")
@@ -84,10 +82,9 @@ def git_lines(root: Path, *arguments: str) -> list[str] | None:
     return [os.fsdecode(part) for part in done.stdout.split(b"\0") if part] if done.returncode == 0 else None
 
 
-def is_left_out(entry: os.DirEntry[str]) -> bool:
-    """Whether a folder is none of the project's own: version control, caches, environments, metadata of builds."""
-    name = entry.name
-    return name in LEFT_OUT or name.endswith(".egg-info") or Path(entry.path, "pyvenv.cfg").exists()
+def is_apart(entry: os.DirEntry[str]) -> bool:
+    """Whether a folder is not part of the project: version control, caches, environments."""
+    return entry.name in APART or Path(entry.path, "pyvenv.cfg").exists()
 
 
 def excluded(path: str, globs: Sequence[str]) -> bool:
@@ -117,10 +114,15 @@ def _files(root: Path, exclude: Sequence[str], notes: list[Quality]) -> Iterator
             if entry.is_symlink() or path in skipped or excluded(path, exclude):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                if not is_left_out(entry) and (tracked_here or not _is_built(entry)):
+                if not is_apart(entry) and not _is_installed(entry) and (tracked_here or not _is_built(entry)):
                     folders.append(path)
             elif (found := _file(entry, path, notes)) is not None:
                 yield found
+
+
+def _is_installed(entry: os.DirEntry[str]) -> bool:
+    """Libraries and metadata that an installation put there: no sources of the project."""
+    return entry.name == "site-packages" or entry.name.endswith(".egg-info")
 
 
 def _is_built(entry: os.DirEntry[str]) -> bool:
@@ -134,8 +136,5 @@ def _file(entry: os.DirEntry[str], path: str, notes: list[Quality]) -> Found | N
         notes.append(Quality(code="unreadable-file", count=1, example=error.strerror or "", file=path))
         return None
     if not stat.S_ISREG(status.st_mode):
-        return None
-    if status.st_size > MOST_BYTES:
-        notes.append(Quality(code="too-large", count=1, example=f"{status.st_size:,} bytes", file=path))
         return None
     return Found(path=path, size_bytes=status.st_size)

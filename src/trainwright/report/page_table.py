@@ -56,6 +56,8 @@ def finding_view(finding: Finding, result: Result) -> str:
         f'<p class="where">{escape(where)}</p>' if where else "",
         f"<p>{safe_text(finding.detail)}</p>" if finding.detail else "",
         f'<p class="advice"><b>What to do</b> {safe_text(finding.advice)}</p>' if finding.advice else "",
+        f'<p class="where">evidence: {safe_text(finding.source)}</p>' if finding.source else "",
+        _change(finding),
         _evidence(finding, result),
     ]
     return "".join(parts) + "</article>\n"
@@ -67,6 +69,17 @@ def card_view(card: Card) -> str:
         f'<div class="card"><span class="name">{escape(card.name)}</span>'
         f'<span class="figure">{escape(card.value)}</span><span class="note">{escape(card.note)}</span></div>'
     )
+
+
+def _change(finding: Finding) -> str:
+    """The lines in question, before and, where something can be written instead, after."""
+    if finding.before is None:
+        return ""
+    note = {"unsafe": " (held back unless you ask for it)"}.get(finding.safety or "", "")
+    before = f'<pre class="before" aria-label="before">{safe_text(finding.before)}</pre>'
+    if finding.after is None:
+        return before
+    return f'{before}<pre class="after" aria-label="after{note}">{safe_text(finding.after)}</pre>'
 
 
 def _evidence(finding: Finding, result: Result) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -15,7 +16,8 @@ class Page:
     """A result with what a document says around it.
 
     `command` is the sub-command (``"analyze"``), `title` and `subtitle` head the document, `top` bounds the rows
-    people are shown per table (None: all), `next_steps` are commands to type next.
+    people are shown per table (None: all), `next_steps` are commands to type next. `findings_first` puts findings
+    before tables, `codes` gives one sentence per code of a finding.
     """
 
     command: str
@@ -24,6 +26,8 @@ class Page:
     result: Result
     top: int | None = None
     next_steps: tuple[str, ...] = ()
+    findings_first: bool = False
+    codes: Mapping[str, str] = field(default_factory=dict)
 
 
 class Renderer(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from trainwright.core.result import Cell, Result, Table
@@ -31,7 +31,7 @@ class Card:
 
 def cards(result: Result) -> list[Card]:
     """The figures of a result: the step time and its parts where there are steps, then findings and input quality."""
-    found = []
+    found = _migration(result.extra.get("summary"))
     for table in result.tables:
         if table.name == "step_time":
             found += _step_time(table)
@@ -42,6 +42,24 @@ def cards(result: Result) -> list[Card]:
         kinds, _, cases = trouble(result.quality).partition(", ")
         found.append(Card(name="input quality", value=kinds.split()[0], note=f"{kinds.partition(' ')[2]}, {cases}"))
     return found
+
+
+def _migration(figures: object) -> list[Card]:
+    """What a migration found, and the share of it that settles itself."""
+    if not isinstance(figures, Mapping) or "auto_share" not in figures:
+        return []
+    share, files, lines, blocked, manual, minutes = (
+        number(figures.get(name)) for name in ("auto_share", "files", "lines", "blocked", "manual", "minutes")
+    )
+    safe, unsafe = number(figures.get("edits_safe")), number(figures.get("edits_unsafe"))
+    return [
+        Card(name="migrated automatically", value=format_share(share), note=f"{safe:,} safe, {unsafe:,} unsafe edits"),
+        Card(name="blocked", value=f"{blocked:,}", note="no counterpart on the NPU"),
+        Card(name="to decide", value=f"{manual:,}", note=f"about {max(round(minutes / 60), 1):,} h of work in all")
+        if minutes
+        else Card(name="to decide", value=f"{manual:,}"),
+        Card(name="read", value=f"{lines:,}", note=f"lines in {files:,} {_plural(int(files), 'file')}"),
+    ]
 
 
 def _step_time(table: Table) -> list[Card]:

@@ -16,7 +16,9 @@ def migrated(code: str, *, unsafe: bool = False, style: Style = "npu", project: 
     source = python_source("train.py", code.encode())
     remarks = compatible(scan_python(source, project or Project(), Options(style=style), [RULE]))
     kept = [remark for remark in remarks if unsafe or remark.safety == "safe"]
-    return spliced(source, [edit for remark in kept for edit in remark.edits]).decode()
+    return (
+        spliced(source, [edit for remark in kept for edit in remark.edits]).decode().replace("import torch_npu\n", "")
+    )
 
 
 LEFT = [

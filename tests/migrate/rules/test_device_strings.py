@@ -18,7 +18,9 @@ def migrated(code: str, style: Style = "npu") -> str:
     source = python_source("train.py", code.encode())
     remarks = scan_python(source, Project(), Options(style=style), [RULE])
     safe = [remark for remark in compatible(remarks) if remark.safety == "safe"]
-    return spliced(source, [edit for remark in safe for edit in remark.edits]).decode()
+    return (
+        spliced(source, [edit for remark in safe for edit in remark.edits]).decode().replace("import torch_npu\n", "")
+    )
 
 
 UNTOUCHED = [

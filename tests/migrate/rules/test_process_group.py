@@ -20,7 +20,11 @@ def scanned(code: str) -> tuple[Source, list[Remark]]:
 
 def migrated(code: str) -> str:
     source, remarks = scanned(code)
-    return spliced(source, [edit for remark in compatible(remarks) for edit in remark.edits]).decode()
+    return (
+        spliced(source, [edit for remark in compatible(remarks) for edit in remark.edits])
+        .decode()
+        .replace("import torch_npu\n", "")
+    )
 
 
 @pytest.mark.parametrize("code", ['print("nccl")\n', 'path = "lib/nccl"\n', 'import torch\nx = {"nccl": 1}\n'])

@@ -193,3 +193,17 @@ def test_a_hostile_page_runs_none_of_its_names(tmp_path: Path) -> None:
 @pytest.mark.browser
 def test_the_whole_sample_page_opens_without_a_message(tmp_path: Path) -> None:
     assert "Where the time goes" in _opened(HTML.render(sample_page()), tmp_path)
+
+
+def test_a_finding_shows_the_lines_before_and_after_and_the_figures_head_the_page() -> None:
+    finding = Finding(code="c", severity="info", title="t", safety="unsafe", before=EVIL, after="new", source="a table")
+    figures = {"auto_share": 0.5, "files": 2, "lines": 3000, "blocked": 1, "manual": 2, "minutes": 90, "edits_safe": 4}
+    text = HTML.render(
+        Page(command="migrate", title="t", result=Result(findings=(finding,), extra={"summary": figures}))
+    )
+
+    assert '<pre class="after" aria-label="after (held back unless you ask for it)">new</pre>' in text
+    assert [pre["class"] for pre in _Elements(text).of("pre")] == ["before", "after"]
+    assert not _Elements(text).of("img")
+    assert "evidence: a table" in text
+    assert text.index("50.0 %") < text.index("3,000") < text.index("Findings")

@@ -103,6 +103,7 @@ class LocalExecutor:
                 for future in done:
                     _keep(future, futures[future], outcomes)
             _drain(progress, on_progress)
+            pool.shutdown(wait=True)  # its thread must be gone before the next pool, which could not fork beside it
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for process in list((pool._processes or {}).values()):

@@ -15,7 +15,8 @@ from trainwright.migrate.knowledge.tables import read_lines, read_rows
 
 __all__ = ["ApiSupport", "api", "canonical", "closest", "npu_name_exists"]
 
-#: ``limited``: supported, with limits of dtype or others. ``unlisted``: the tables do not speak of it.
+#: ``limited``: supported, with limits of dtype or others. ``unlisted``: the tables do not speak of it, or not for this
+#: chip: they leave the newest chip out for much that works there (`torch.tensor`), so leaving out is no "no".
 Status = Literal["supported", "renamed", "limited", "cpu_fallback", "unsupported", "unlisted"]
 
 _CHIPS = {"A2": "2", "A3": "3", "950DT": "D"}
@@ -114,12 +115,20 @@ def _key(version: str) -> tuple[int, ...]:
 
 
 def _answer(cells: Mapping[str, str], *, version: str, soc: str) -> Literal["yes", "no", ""]:
-    cell = cells[version]
+    cell = _by_chip(cells, version)
     if cell in {"", "?"}:
         return ""
     if cell == "no":
         return "no"
-    return "yes" if cell == "yes" or _CHIPS[soc] in cell else "no"
+    return "yes" if cell == "yes" or _CHIPS[soc] in cell else ""
+
+
+def _by_chip(cells: Mapping[str, str], version: str) -> str:
+    """The cell of a version; a "yes" for chips untold becomes the chips of the next version that tells them."""
+    if cells[version] != "yes":
+        return cells[version]
+    later = [cell for of, cell in cells.items() if _key(of) > _key(version)]
+    return next((cell for cell in later if cell not in {"", "?", "no", "yes"}), "yes")
 
 
 def _status(answer: str, row: tuple[str, ...], listed: str) -> Status:
@@ -144,8 +153,8 @@ def _doubt(listed: str, cells: Mapping[str, str], version: str, soc: str) -> str
     """What speaks against a "no"."""
     if listed.startswith(_ACCELERATOR):
         return ""
-    if cells[version] != "no":
-        return f"the table lists it for {_spelled(cells[version])} alone"
+    if listed.startswith(_HOST):
+        return "it runs on the host and works with the tensors it is given"
     others = [of for of in cells if of != version and _answer(cells, version=of, soc=soc) == "yes"]
     if others:
         return f"the API support table of torch {', '.join(others)} lists it as supported"
@@ -155,8 +164,6 @@ def _doubt(listed: str, cells: Mapping[str, str], version: str, soc: str) -> str
     if twin in _table() and _answer(dict(zip(_versions(), _table()[twin][len(FIXED) :], strict=True)),
                                     version=version, soc=soc) == "yes":  # fmt: skip
         return f"{twin} is listed as supported"
-    if listed.startswith(_HOST):
-        return "it runs on the host and works with the tensors it is given"
     if kernel(listed) == "missing" or _is_sparse_layout(listed):
         return ""
     return "it has no kernel of its own: it runs where the operators it is made of run"

@@ -30,7 +30,7 @@ def import_remarks(reference: ImportRef, file: PythonFile, *, number: str, kind:
     entry = library(reference.name)
     if entry is None or entry.kind != kind or entry.status == "native" or reference.typing_only:
         return
-    if is_own_package(reference.name, file) or not _is_first(reference, file, entry):
+    if _is_relative(reference) or is_own_package(reference.name, file) or not _is_first(reference, file, entry):
         return
     yield _remark(entry, reference.node, file, number=number, name=reference.name, guarded=reference.guarded)
 
@@ -58,6 +58,10 @@ def _remark(entry: Library, node: ast.AST, file: PythonFile, *, number: str, nam
         evidence=entry.evidence,
         name=name,
     )
+
+
+def _is_relative(reference: ImportRef) -> bool:
+    return isinstance(reference.node, ast.ImportFrom) and reference.node.level > 0
 
 
 def _is_first(reference: ImportRef, file: PythonFile, entry: Library) -> bool:

@@ -61,7 +61,7 @@ def _library_site(ways: Links, node: ast.AST, name: str, confidence: Confidence)
     library, operator = parts[:2]
     named = [item for item in ways.bound if item.kind == "library" and item.name == operator]
     found = [item for item in named if _is_library(item, library)]
-    reaches = [reach for item in found if (reach := ways.of(item)).cuda]
+    reaches = [reach for item in found if (reach := ways.of(item)).only_cuda]
     if reaches:
         sure = any(item.namespace == library for item in found)
         yield CallSite(
@@ -96,24 +96,38 @@ def _operator_reach(ways: Links, extension: Extension, attribute: str) -> Reach 
     if not operators:
         return Reach(cuda=False) if extension.cuda and not attribute.startswith("__") else None
     for operator in operators:
-        if operator.name == attribute and (reach := ways.of(operator)).cuda:
+        if operator.name == attribute and (reach := ways.of(operator)).only_cuda:
             return reach
     return None
 
 
 def _variable_sites(file: PythonFile, ways: Links) -> Iterator[CallSite]:
     """Uses of variables of this file that hold a loaded extension."""
-    held = {
-        extension.module[len(VARIABLE) :]: extension
-        for extension in file.project.extensions
-        if extension.file == file.source.path and extension.module.startswith(VARIABLE)
-    }
+    held = dict(_held(file, ways))
     for node in file.index.attributes if held else ():
         if isinstance(node.value, ast.Name) and node.value.id in held and file.resolve(node) is None:
             reach = _operator_reach(ways, held[node.value.id], node.attr)
             if reach is not None:
                 name = f"{node.value.id}.{node.attr}"
                 yield CallSite(node=node, name=name, operator=node.attr, reach=reach, confidence="inferred")
+
+
+def _held(file: PythonFile, ways: Links) -> Iterator[tuple[str, Extension]]:
+    """Variables that hold an extension: loaded here, or got from a helper by the name (``load_ext("_ext", ...)``)."""
+    for extension in file.project.extensions:
+        if extension.file == file.source.path and extension.module.startswith(VARIABLE):
+            yield extension.module[len(VARIABLE) :], extension
+    for node in file.tree.body if ways.module_ends else ():
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Call(func=func, args=[ast.Constant(value=str(end)), *_])
+            ):
+                loads = (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")).startswith(
+                    "load_ext"
+                )
+                found = [ext for module, ext in ways.modules.items() if module.rpartition(".")[2] == end]
+                if loads and len(found) == 1:
+                    yield name, found[0]
 
 
 def _module_in(name: str, ways: Links) -> tuple[str, Extension] | None:
@@ -136,4 +150,4 @@ def _module_in(name: str, ways: Links) -> tuple[str, Extension] | None:
 
 def _needs_cuda(ways: Links, extension: Extension) -> bool:
     operators = ways.operators_of(extension)
-    return any(ways.of(operator).cuda for operator in operators) if operators else extension.cuda
+    return any(ways.of(operator).only_cuda for operator in operators) if operators else extension.cuda

@@ -57,10 +57,11 @@ class Binding:
 
 @dataclass(frozen=True, kw_only=True)
 class Registration:
-    """A macro at file level that gives `target` to `name` for CUDA (``REGISTER_..(name, target)``)."""
+    """A macro at file level that makes `target` what `name` runs on a `device` (``cuda`` or ``npu``)."""
 
     name: str
     target: str
+    device: str
     start: int
 
 

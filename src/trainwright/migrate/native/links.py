@@ -26,10 +26,19 @@ VARIABLE = "@"
 
 @dataclass(frozen=True, kw_only=True)
 class Reach:
-    """What calling a name ends in: whether CUDA is used, and the kernels found on the way, in order of place."""
+    """What calling a name ends in: whether CUDA is used, and the kernels found on the way, in order of place.
+
+    `npu`: the project registers an implementation for the NPU on the way.
+    """
 
     cuda: bool
     kernels: tuple[NativeOperator, ...] = ()
+    npu: bool = False
+
+    @property
+    def only_cuda(self) -> bool:
+        """CUDA is used, and there is nothing for the NPU."""
+        return self.cuda and not self.npu
 
 
 class Links:
@@ -48,6 +57,7 @@ class Links:
                 self._defined[operator.name].append(operator)
             elif operator.kind == "registration":
                 self._registered[operator.name].append(operator)
+        self._npu = {operator.name for operator in project.operators if operator.kind == "npu"}
         self._units = _units(project)
         self._reach: dict[tuple[str, str, str, str], Reach] = {}
         self._callers: dict[tuple[str, str], list[NativeOperator]] | None = None
@@ -64,16 +74,19 @@ class Links:
         queue = list(starts)
         seen, kernels = {id(step) for step in queue}, []
         cuda = any(step.cuda for step in queue)
+        npu = any(step.kind == "library" and step.name in self._npu for step in queue)
         while queue:
             step = queue.pop()
             for name in step.symbol.split():
+                npu = npu or name in self._npu
                 for found in self._nearest(name, step.file):
                     if id(found) not in seen:
                         seen.add(id(found))
                         queue.append(found)
                         cuda = cuda or found.cuda
                         kernels += [found] if found.kind == "kernel" else []
-        return Reach(cuda=cuda, kernels=tuple(sorted(kernels, key=lambda kernel: (kernel.file, kernel.line))))
+        ordered = tuple(sorted(kernels, key=lambda kernel: (kernel.file, kernel.line)))
+        return Reach(cuda=cuda, kernels=ordered, npu=npu)
 
     def _nearest(self, name: str, file: str) -> list[NativeOperator]:
         """The definitions a name means in a file."""

@@ -18,9 +18,12 @@ _NOT_A_NAME = re.compile(rb"[\s\\]*\(")
 _BODY = re.compile(rb"[\s\\]*([{;]?)")
 _LAUNCH = re.compile(rb"<<<")
 _LAUNCH_CALL = re.compile(rb"\bcuda(?:LaunchKernel|LaunchCooperativeKernel|LaunchKernelEx\w*)\s*\(")
+_KERNEL_VARIABLE = re.compile(rb"\b(?:auto|void)\b[\s*&()]*?(\w+)\)?[^;={}]{0,200}=\s*&?\s*([A-Za-z_][\w:]*)\s*[<;]")
 _NAME_BEFORE = re.compile(rb"([A-Za-z_][\w#]*)\s*$")
 _IDENTIFIER = re.compile(rb"[A-Za-z_]\w*")
 _REGISTER = re.compile(rb"^[ \t]*(\w*REGISTER\w*)\s*\(([^;{}]*?)\)\s*;", re.MULTILINE)
+_DEVICE_KEYS = {"cuda": frozenset(("CUDA", "kCUDA")), "npu": frozenset(("NPU", "PrivateUse1", "kPrivateUse1"))}
+_NO_TARGET = frozenset.union(*_DEVICE_KEYS.values(), frozenset(("at", "torch", "c10")))
 _DEVICE = re.compile(rb"\b__device__\b[^;{}()]*?\b(\w+)\s*\(")
 _FUNCTION = re.compile(rb"([A-Za-z_~]\w*)\s*(?:<[^;{}()]{0,200}>\s*)?\(")
 _BEHIND = re.compile(rb"\s*(?:(?:const|noexcept|override|final|__restrict__)\s*)*(?:->[^;{}]{0,200})?\{")
@@ -99,12 +102,15 @@ def closing_angle(masked: bytes, at: int) -> int:
 def launches_in(masked: bytes) -> list[Launch]:
     """Every ``kernel<<<...>>>`` and every kernel handed to ``cudaLaunchKernel``."""
     found = []
+    variables = [(match.start(), match[1], match[2]) for match in _KERNEL_VARIABLE.finditer(masked)]
     for match in _LAUNCH.finditer(masked):
         at = _before_angle(masked, match.start())
         if name := _NAME_BEFORE.search(masked, max(0, at - 200), at):
             end = masked.find(b">>>", match.end(), match.end() + 2000)
             stop = end + 3 if end >= 0 else match.end()
-            found.append(Launch(kernel=name[1].decode(), start=name.start(1), end=stop))
+            held = [target for start, variable, target in variables if variable == name[1] and start < match.start()]
+            kernel = held[-1].rpartition(b"::")[2] if held else name[1]
+            found.append(Launch(kernel=kernel.decode(), start=name.start(1), end=stop))
     for match in _LAUNCH_CALL.finditer(masked):
         end = closing(masked, match.end() - 1)
         for start, stop in arguments(masked, match.end(), end - 1):
@@ -164,17 +170,21 @@ def cuda_only_ranges(masked: bytes) -> list[tuple[int, int]]:
 
 def device_functions_in(masked: bytes) -> list[str]:
     """Names of ``__device__`` functions."""
-    return sorted({match[1].decode() for match in _DEVICE.finditer(masked)})
+    names = {match[1] for match in _DEVICE.finditer(masked) if match[1] not in _NO_FUNCTION}
+    return sorted(name.decode() for name in names)
 
 
 def registrations_in(masked: bytes) -> list[Registration]:
-    """Macros such as ``REGISTER_DEVICE_IMPL(roi_align_impl, CUDA, roi_align_cuda);``."""
+    """Macros such as ``REGISTER_DEVICE_IMPL(roi_align_impl, CUDA, roi_align_cuda);`` for CUDA or the NPU."""
     found = []
     for match in _REGISTER.finditer(masked):
         names = [name.decode() for name in _IDENTIFIER.findall(match[2])]
-        if b"CUDA" in match[1] or "CUDA" in names or "kCUDA" in names:
-            first, *rest = [name for name in names if name not in ("CUDA", "kCUDA", "at", "torch", "c10")] or [""]
-            found += [Registration(name=first, target=name, start=match.start()) for name in rest]
+        words = {*names, *match[1].decode().split("_")}
+        devices = [device for device, keys in _DEVICE_KEYS.items() if words & keys]
+        plain = [name for name in names if name not in _NO_TARGET]
+        if devices and plain:
+            first, *targets = plain
+            found += [Registration(name=first, target=name, device=devices[0], start=match.start()) for name in targets]
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -23,11 +24,16 @@ from trainwright.migrate.project import Facts, NativeOperator
 from trainwright.migrate.source import Source
 
 SUFFIXES = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hip", ".inl")
+HEADER_SUFFIXES = (".cuh", ".h", ".hh", ".hpp", ".inl")
+#: Folders in which projects keep the sources of others.
+_COPIED = frozenset(("third_party", "third-party", "thirdparty", "3rdparty", "vendor", "external", "submodules"))
+#: Libraries of CUDA templates that projects copy, with a folder ``include`` of their own.
+_LIBRARIES = frozenset(("cutlass", "composable_kernel", "cub", "thrust", "googletest"))
 #: Compiled for the device: assembly in them is the GPU's.
 DEVICE_SUFFIXES = (".cu", ".cuh", ".hip")
-#: A file without any of these words can hold no kernel, no binding and no call of one worth following.
+#: A file without any of these words can hold no kernel, no binding and no function between the two.
 _WORDS = re.compile(
-    rb"(?i:cuda)|__global__|__device__|<<<|PYBIND11_MODULE|TORCH_LIBRARY|cublas|cudnn|thrust|cutlass|nccl"
+    rb"(?i:cuda)|__global__|__device__|<<<|PYBIND11_MODULE|TORCH_LIBRARY|\bTensor\b|cublas|cudnn|thrust|cutlass|nccl"
 )
 #: The grammar takes the blocks that bind names for functions.
 _BLOCK = re.compile(r"PYBIND11_MODULE|(?:STABLE_)?TORCH_LIBRARY")
@@ -35,8 +41,16 @@ _BLOCK = re.compile(r"PYBIND11_MODULE|(?:STABLE_)?TORCH_LIBRARY")
 LARGE_BYTES = 5 * 1024 * 1024
 
 
+def is_copied(path: str) -> bool:
+    """Whether a file lies among the sources of another project that are kept in this one."""
+    folders = path.lower().split("/")[:-1]
+    return not _COPIED.isdisjoint(folders) or any(
+        name in _LIBRARIES and above != "include" for above, name in itertools.pairwise(folders)
+    )
+
+
 def native_code(source: Source, *, functions: bool = True) -> NativeCode:
-    """Everything found in a file; nothing when no word of it speaks of CUDA or of a binding.
+    """Everything found in a file; nothing when no word of it speaks of CUDA, of tensors or of a binding.
 
     Without `functions` the grammar is not asked, which is most of the time.
     """
@@ -77,13 +91,17 @@ def _judged(function: Function, marks: list[int], launched: list[tuple[int, str]
 def native_facts(source: Source) -> Facts:
     """What other files need: bindings, kernels, and the functions on the way from one to the other.
 
-    Kernels and functions are given as operators of the kinds ``kernel`` and ``function``; the symbol of a function
-    is the list of names it calls. ``trainwright.migrate.native.links`` puts the ways together.
+    The steps between a binding and a kernel are given as operators, too, of the kinds ``kernel``, ``function`` (the
+    symbol is the list of names it calls), ``registration`` (of an implementation for CUDA) and ``npu`` (for the NPU).
+    ``trainwright.migrate.native.links`` puts them together.
     """
     code = native_code(source)
     facts = _Recorder(source)
     direct = {function.name for function in code.functions if function.cuda}
     for binding in code.bindings:
+        if binding.keys == "PrivateUse1":
+            facts.add(binding.start, binding.name, "npu", binding.symbols, False, binding.namespace)
+            continue
         cuda = "CUDA" in binding.keys or bool(direct & set(binding.symbols))
         kind = "pybind" if binding.kind == "pybind" else "library"
         facts.add(binding.start, binding.name, kind, binding.symbols, cuda, binding.namespace)
@@ -91,10 +109,10 @@ def native_facts(source: Source) -> Facts:
         facts.add(kernel.start, kernel.name, "kernel", (), True)
     kernels = {kernel.name for kernel in code.kernels}
     for function in code.functions:
-        if (function.cuda or function.calls) and function.name not in kernels and not _BLOCK.match(function.name):
+        if function.name not in kernels and not _BLOCK.match(function.name):
             facts.add(function.start, function.name, "function", sorted(function.calls), function.cuda)
     for entry in code.registrations:
-        facts.add(entry.start, entry.name, "registration", (entry.target,), False)
+        facts.add(entry.start, entry.name, "npu" if entry.device == "npu" else "registration", (entry.target,), False)
     return Facts(
         path=source.path,
         language="cuda-source",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from trainwright.migrate.native.triton_kernel import Walk
 
 _BLOCK_MAKERS = frozenset(("make_block_ptr", "make_tensor_descriptor", "_experimental_make_tensor_descriptor"))
-_FILLED = frozenset(("zeros", "full", "empty", "rand", "randn", "randint"))
+_FILLED = frozenset(("zeros", "full", "empty"))
 _LIKE = frozenset(("zeros_like", "full_like", "empty_like"))
 _REDUCTIONS = frozenset(("sum", "max", "min", "argmax", "argmin", "reduce", "xor_sum"))
 _RESHAPES = frozenset(("reshape", "view", "broadcast_to"))
@@ -31,12 +31,14 @@ def called(walk: Walk, call: ast.Call) -> Value:
     rest = call.args if receiver is not None else call.args[1:]
     if name in _SILENT:
         return None
+    if name in _LIKE and isinstance(subject, Tile):
+        return walk.hold(name, call, subject)
     made = _made(walk, call, name, given, named)
     if made is not None:
         return made
     if name in ("load", "atomic_add", "atomic_max", "atomic_min", "atomic_xchg"):
         return _loaded(walk, call, subject, [*positional, *named.values()], held=name == "load")
-    if name in {"dot", "dot_scaled"}:
+    if name in ("dot", "dot_scaled"):
         return _product(walk, call, positional, named)
     if name in _REDUCTIONS:
         return _reduced(subject, named.get("axis", walk.value(rest[0]) if rest else None))
@@ -75,8 +77,6 @@ def _made(
         ]
         tile = Tile(shape=shape or (), element_bytes=types[0].size_bytes if types else None)
         return walk.hold(name, call, tile) if shape else None
-    if name in _LIKE and call.args and isinstance(like := walk.value(call.args[0]), Tile):
-        return walk.hold(name, call, like)
     return None
 
 

@@ -23,6 +23,8 @@ from trainwright.migrate.native.triton_values import (
 
 #: The dotted name an expression stands for, or an empty string.
 NameOf = Callable[[ast.expr], str]
+#: The constant an expression is known to be, or None.
+ConstantOf = Callable[[ast.expr], object]
 LANGUAGE = "triton.language."
 _NUMBERS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: lambda left, right: left + right,
@@ -40,12 +42,13 @@ class Walk:
     """One pass over a kernel with given values for its parameters.
 
     Args:
-        name_of: what names stand for in the file.
+        name_of, constant_of: what names outside the kernel stand for.
         values: parameter -> whole number, from a configuration, a call or a default.
     """
 
-    def __init__(self, name_of: NameOf, values: Mapping[str, int]) -> None:
+    def __init__(self, name_of: NameOf, constant_of: ConstantOf, values: Mapping[str, int]) -> None:
         self._name_of = name_of
+        self._constant_of = constant_of
         self.values: dict[str, Value] = dict(values)
         self.holdings: list[Holding] = []
         self._adds_up = False  # the value is added to a tile that is counted already
@@ -139,7 +142,10 @@ class Walk:
     def _named(self, node: ast.expr) -> Value:
         name = self._name_of(node)
         size = TYPE_BYTES.get(name.removeprefix(LANGUAGE)) if name.startswith(LANGUAGE) else None
-        return ElementType(size_bytes=size) if size else None
+        if size:
+            return ElementType(size_bytes=size)
+        constant = self._constant_of(node)
+        return constant if isinstance(constant, int) else None
 
     def _attribute(self, node: ast.Attribute) -> Value:
         if node.attr == "T":

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cache
 
 from trainwright.migrate.options import Options
 from trainwright.migrate.project import Project
 from trainwright.migrate.python.hooks import HookIndex, index_hooks
 from trainwright.migrate.python.module import PythonFile
+from trainwright.migrate.python.parse import parsed
 from trainwright.migrate.python.references import references
+from trainwright.migrate.python.registration import registration
 from trainwright.migrate.python.strings import string_refs
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import RULES, Rule
 from trainwright.migrate.source import Source
 
 _WORDS = re.compile(r"[a-z_][a-z0-9_]*")
-
-
-def parsed(source: Source) -> ast.Module | None:
-    """The tree of a file; None when the host's parser cannot read it."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes and the like are the user's own matter
-            return ast.parse(source.text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 def scan_python(
@@ -38,9 +30,26 @@ def scan_python(
     if tree is None:
         return []
     file = PythonFile(source=source, tree=tree, project=project, options=options)
-    hooks = index_hooks(RULES if rules is None else rules)
-    found = set(_visits(file, hooks))
+    hooks = _all_hooks() if rules is None else index_hooks(rules)
+    found = _registered(file, set(_visits(file, hooks)))
     return sorted(found, key=lambda remark: (remark.start, remark.end, remark.number, remark.title))
+
+
+@cache
+def _all_hooks() -> HookIndex:
+    return index_hooks(RULES)
+
+
+def _registered(file: PythonFile, remarks: set[Remark]) -> list[Remark]:
+    """The remarks, with the import of torch_npu among the edits of those that need it."""
+    wanted = file.options.style == "npu" and any(remark.registers and remark.edits for remark in remarks)
+    edit = registration(file) if wanted else None
+    if edit is None:
+        return list(remarks)
+    return [
+        replace(remark, edits=(*remark.edits, edit)) if remark.registers and remark.edits else remark
+        for remark in remarks
+    ]
 
 
 def _visits(file: PythonFile, hooks: HookIndex) -> Iterator[Remark]:

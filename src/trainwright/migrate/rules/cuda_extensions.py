@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from trainwright.migrate.native.extensions import arguments_of, extensions_of
@@ -19,6 +20,10 @@ _PACKAGE = "torch.utils.cpp_extension."
 _MAKERS = ("CUDAExtension", "load", "load_inline")
 _EVIDENCE = "torch_npu.utils.cpp_extension.NpuExtension; op-plugin examples"
 _CUDA = (".cu", ".cuh")
+_NVCC_FLAG = re.compile(
+    r"-gencode|arch=|--?use_fast_math|--expt|--extended|-[UD]_*CUDA|--?ptxas|-Xptxas|-Xcompiler|--?lineinfo|--threads"
+    r"|--resource-usage|--?maxrregcount|--?gpu-|--offload-arch"
+)
 _SHOWN = 6
 
 
@@ -26,7 +31,7 @@ def _visit_maker(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
     if isinstance(ref.node, ast.alias):
         return
     maker = ref.name.rpartition(".")[2]
-    found = [] if ref.call is None else _declared(file, ref.call)
+    found = _declared(file, ref)
     if ref.call is None and maker != "CUDAExtension":
         return  # only handed around; the call is reported where it stands
     if found and not any(extension.cuda for extension in found):
@@ -54,9 +59,16 @@ def _visit_maker(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
 _OPTIONAL = "It stands under a condition that holds only with CUDA, so the build on an NPU machine passes it by."
 
 
-def _declared(file: PythonFile, call: ast.Call) -> list[Extension]:
+def _declared(file: PythonFile, ref: NameRef) -> list[Extension]:
+    """The extensions a reference makes: by its own call, or by the calls of the variable it is put in."""
+    calls = [ref.call] if ref.call is not None else []
+    kept = file.parent(ref.node)
+    if ref.call is None and isinstance(kept, ast.Assign) and isinstance(kept.targets[0], ast.Name):
+        name = kept.targets[0].id
+        calls = [call for call in file.index.calls if isinstance(call.func, ast.Name) and call.func.id == name]
+    lines = {call.lineno for call in calls}
     every = extensions_of(file.tree, file.resolve, file=file.source.path)
-    return [item for item in every if item.line == call.lineno and not item.module.startswith(VARIABLE)]
+    return [item for item in every if item.line in lines and not item.module.startswith(VARIABLE)]
 
 
 def _asks_for_cuda(call: ast.Call) -> bool:
@@ -83,7 +95,8 @@ def _flags(file: PythonFile, call: ast.Call | None) -> str:
             for key, value in zip(table.keys, table.values, strict=True):
                 if isinstance(key, ast.Constant) and key.value == "nvcc":
                     flags += texts.of(value)
-    return f"Flags of nvcc that no other compiler takes: {_listed(flags)}." if flags else ""
+    own = [flag for flag in flags if _NVCC_FLAG.match(flag)]
+    return f"Flags of nvcc that no other compiler takes: {_listed(own)}." if own else ""
 
 
 def _advice(name: str, found: list[Extension]) -> str:

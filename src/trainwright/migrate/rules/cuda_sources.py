@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
 
 from trainwright.migrate.document import Document
 from trainwright.migrate.native.code import Kernel, NativeCode
 from trainwright.migrate.native.counterparts import counterpart
 from trainwright.migrate.native.links import links
+from trainwright.migrate.native.read import HEADER_SUFFIXES, is_copied
 from trainwright.migrate.project import NativeOperator
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import FileHook, Rule
@@ -28,19 +31,34 @@ _SHOWN = 4
 
 def _visit(document: Document) -> Iterator[Remark]:
     code: NativeCode = document.content
+    copied = is_copied(document.source.path)
     for kernel in code.kernels:
-        yield _kernel(document, code, kernel)
-    if code.kernels:
+        ways = links(document.project)
+        bound = ways.bound_to(kernel.name, document.source.path)
+        found = _kernel(document, code, kernel, bound)
+        if copied:
+            found = _settled(found, _COPY, "Replace what uses the library; nothing has to be done in its sources.")
+        elif bound and all(ways.of(operator).npu for operator in bound):
+            found = _settled(found, _NPU, "Nothing has to be done; build the extension with its NPU sources.")
+        yield found
+    if code.kernels or copied:
         return
     if code.uses:
-        yield _libraries(code)
+        yield _libraries(document, code)
     elif code.device_functions and not code.bindings:
         yield _device_code(document, code)
 
 
-def _kernel(document: Document, code: NativeCode, kernel: Kernel) -> Remark:
-    ways = links(document.project)
-    bound = ways.bound_to(kernel.name, document.source.path)
+_COPY = "It belongs to a library whose sources are kept in this project."
+_NPU = "The project registers an implementation for the NPU."
+
+
+def _settled(remark: Remark, why: str, advice: str) -> Remark:
+    """The same about a kernel that nobody has to replace."""
+    return replace(remark, detail=f"{remark.detail} {why}", advice=advice, outcome="note", minutes=0)
+
+
+def _kernel(document: Document, code: NativeCode, kernel: Kernel, bound: list[NativeOperator]) -> Remark:
     known = counterpart(kernel.name, *(operator.name for operator in bound), document.source.name)
     python = sorted({_python_name(operator) for operator in bound})
     reached = f"Python reaches it as {_listed(python)}." if python else "No Python name that leads to it was found."
@@ -74,22 +92,25 @@ def _launched(document: Document, code: NativeCode, kernel: Kernel) -> str:
     return f"Launched at {_listed(places)}." if places else "No launch of it was found."
 
 
-def _libraries(code: NativeCode) -> Remark:
+def _libraries(document: Document, code: NativeCode) -> Remark:
     libraries = list(dict.fromkeys(use.library for use in code.uses))
     first = code.uses[0]
     detail = f"Calls: {_listed(list(dict.fromkeys(use.name for use in code.uses)))}."
+    header = PurePosixPath(document.source.path).suffix.lower() in HEADER_SUFFIXES
     optional = all(use.guarded for use in code.uses)
     if optional:
         detail += " All of them stand under a condition of the preprocessor that holds only with CUDA."
+    elif header:
+        detail += " They are compiled into the files that include this header and go away with them."
     return Remark(
         number="TW605",
         start=first.start,
         end=first.end,
         title=f"C++ code calls {_listed(libraries)}",
         detail=" ".join(filter(None, [detail, _read_how(code)])),
-        advice=_LEAVE_OUT if optional else _WITHOUT_CALLS,
-        outcome="manual" if optional else "blocked",
-        minutes=15 if optional else 240,
+        advice=_LEAVE_OUT if optional else "" if header else _WITHOUT_CALLS,
+        outcome="manual" if optional else "note" if header else "blocked",
+        minutes=15 if optional else 0 if header else 240,
         evidence=_EXAMPLES,
         name=first.name,
     )

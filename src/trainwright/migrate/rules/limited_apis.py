@@ -15,13 +15,15 @@ from trainwright.migrate.rule import NameHook, Rule
 if TYPE_CHECKING:
     from trainwright.migrate.python.module import NameRef, PythonFile
 
+#: Names of `torch.cuda` have a rule of their own; optimizers are made of operators that are judged one by one.
+_OTHERS = ("torch.cuda.", "torch.optim.")
 #: The lists of the documentation leave out half precision where it is known to work; float64 has a rule of its own.
 _NOT_JUDGED = frozenset({"bf16", "fp16", "fp32", "fp64"})
 
 
 def visit(reference: NameRef, file: PythonFile) -> Iterator[Remark]:
     """A call of an API that falls back to the CPU, or with a data type that the NPU does not take."""
-    if reference.call is None or reference.name.startswith("torch.cuda.") or not is_use(reference, file):
+    if reference.call is None or reference.name.startswith(_OTHERS) or not is_use(reference, file):
         return
     found = api(reference.name, torch=file.options.torch, soc=file.options.soc)
     if found.status == "cpu_fallback" and found.kernel != "registered":
@@ -33,8 +35,8 @@ def visit(reference: NameRef, file: PythonFile) -> Iterator[Remark]:
 def _fallback(found: ApiSupport, reference: NameRef, file: PythonFile) -> Remark:
     start, end = file.span(reference.node)
     return Remark(
-        number="TW802", start=start, end=end, title=f"{found.name} runs on the CPU",
-        detail="Each call copies its inputs to the host and its result back.",
+        number="TW802", start=start, end=end, title=f"{found.name} may fall back to the CPU",
+        detail="The support table notes a fallback: such a call copies its inputs to the host and its result back.",
         advice="Leave it where it runs seldom; in the training step compute it with operators of the NPU.",
         outcome="note", evidence=found.evidence, name=found.name, confidence=reference.confidence,
     )  # fmt: skip

@@ -30,7 +30,9 @@ def visit_name(reference: NameRef, file: PythonFile) -> Iterator[Remark]:
     if reference.confidence != "resolved" or reference.name.startswith(_OTHERS) or not is_use(reference, file):
         return
     found = api(reference.name, torch=file.options.torch, soc=file.options.soc)
-    if found.status == "unsupported" and found.name.rpartition(".")[2] not in _OTHER_DEVICES:
+    if found.status != "unsupported" or found.name.startswith(_OTHERS):
+        return
+    if found.name.rpartition(".")[2] not in _OTHER_DEVICES:
         yield _remark(found, reference.node, file, "resolved")
 
 
@@ -45,12 +47,15 @@ def visit_method(node: ast.Attribute, file: PythonFile) -> Iterator[Remark]:
 
 def _remark(found: ApiSupport, node: ast.AST, file: PythonFile, confidence: Confidence) -> Remark:
     start, end = file.span(node)
+    lack = " No kernel for it is registered." if found.kernel == "missing" else ""
     if not found.doubt:
+        # A method is called on one tensor, which may well be on the CPU: then nothing is blocked.
         return Remark(
             number="TW801", start=start, end=end, title=f"{found.name} is not supported on the NPU",
-            detail=f"The support table says no for torch {file.options.torch} on {file.options.soc}.",
+            detail=f"The support table says no for torch {file.options.torch} on {file.options.soc}.{lack}",
             advice="Compute it with supported operators, or move its inputs to the CPU for this step.",
-            outcome="blocked", minutes=60, evidence=found.evidence, name=found.name, confidence=confidence,
+            outcome="blocked" if confidence == "resolved" else "manual", minutes=60, evidence=found.evidence,
+            name=found.name, confidence=confidence,
         )  # fmt: skip
     runs = found.doubt.startswith("it runs on the host")
     return Remark(

@@ -63,6 +63,8 @@ def _width(terminal: bool) -> int:
 def _page(page: Page, width: int) -> Iterator[Line]:
     yield from _wrapped(page.title, width, style="bold")
     yield from _wrapped(page.subtitle, width, style="dim")
+    if page.findings_first:
+        yield from _findings(page.result.findings, page.top, width)
     for table in page.result.tables:
         if table.rows:
             yield "", ""
@@ -71,7 +73,8 @@ def _page(page: Page, width: int) -> Iterator[Line]:
     if empty:
         yield "", ""
         yield from _wrapped(f"no rows: {', '.join(empty)}", width, style="dim")
-    yield from _findings(page.result.findings, page.top, width)
+    if not page.findings_first:
+        yield from _findings(page.result.findings, page.top, width)
     if page.result.quality:
         yield "", ""
         yield from _quality(page.result.quality, page.top, width)

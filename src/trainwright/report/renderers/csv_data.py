@@ -1,25 +1,17 @@
-"""CSV for spreadsheets: a folder with one file per table, raw values, safe to open.
-
-RFC 4180 in UTF-8: comma, CRLF, quotes doubled. Missing values are empty. A spreadsheet runs a cell that begins with
-``=`` or the like as a formula, and names in a trace are hostile: such a text gets an apostrophe in front.
-"""
+"""CSV for spreadsheets: a folder with one file per table, raw values, safe to open (see `csv_text`)."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from trainwright.core.result import Cell, Finding, Result
 from trainwright.report.atomic import write_folder
-from trainwright.report.cells import plain
+from trainwright.report.csv_text import csv_text
 from trainwright.report.renderer import Page
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _QUALITY = ("code", "count", "example", "file", "offset")
 _FINDINGS = (
     "code", "severity", "title", "detail", "advice", "saving_ns", "rank", "step", "op", "module", "file", "line",
@@ -49,9 +41,12 @@ class CsvData:
 def _files(result: Result) -> dict[str, str]:
     files = {}
     for table in result.tables:
-        files[_file_name(table.name)] = _csv(table.column_names, table.rows)
+        files[_file_name(table.name)] = csv_text(table.column_names, table.rows)
     quality = [(entry.code, entry.count, entry.example, entry.file, entry.offset) for entry in result.quality]
-    ours = {"findings.csv": _csv(_FINDINGS, map(_finding_row, result.findings)), "quality.csv": _csv(_QUALITY, quality)}
+    ours = {
+        "findings.csv": csv_text(_FINDINGS, map(_finding_row, result.findings)),
+        "quality.csv": csv_text(_QUALITY, quality),
+    }
     assert len(files) == len(result.tables), "two tables of one file name"
     assert not files.keys() & ours.keys(), "a table takes the name of a file of ours"
     return files | ours
@@ -68,21 +63,6 @@ def _finding_row(finding: Finding) -> tuple[Cell, ...]:
         where.step, where.op, where.module, where.file, where.line, where.column,
         finding.evidence.table if finding.evidence else None,
     )  # fmt: skip
-
-
-def _csv(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow([_safe(name) for name in header])
-    writer.writerows([_safe(cell) for cell in row] for row in rows)
-    return text.getvalue()
-
-
-def _safe(cell: object) -> Cell:
-    value = plain(cell)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 RENDERER = CsvData()

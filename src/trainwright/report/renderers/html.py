@@ -80,7 +80,7 @@ def _body(page: Page, title: str) -> Iterator[str]:
     result = page.result
     tables = [table for table in result.tables if table.rows]
     empty = [table for table in result.tables if not table.rows]
-    yield f"<header><h1>{title}</h1><p>{safe_text(page.subtitle)}</p>"
+    yield f'<header><h1>{title}</h1><p class="lines">{safe_text(page.subtitle)}</p>'
     strip = "".join(map(card_view, cards(result)))
     yield f'<div class="cards" aria-label="summary">{strip}</div></header>\n' if strip else "</header>\n"
     yield _contents(page, tables)

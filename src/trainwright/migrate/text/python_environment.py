@@ -1,0 +1,167 @@
+"""Environment variables in Python: where a program reads, sets or passes on a variable whose name is a literal."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from trainwright.migrate.knowledge.environment import npu_variable
+from trainwright.migrate.python.edits import word_edit
+from trainwright.migrate.python.module import PythonFile
+from trainwright.migrate.python.strings import StringRef
+from trainwright.migrate.remark import Edit, Remark, Safety
+from trainwright.migrate.text.variables import value_safety
+
+NUMBER = "TW701"
+_CALLS = frozenset({"os.getenv", "os.putenv", "os.unsetenv"})
+_METHODS = frozenset({"get", "pop", "setdefault", "__contains__", "__getitem__", "setenv", "delenv"})
+_RANK: dict[Safety, int] = {"safe": 0, "unsafe": 1, "display": 2}
+
+
+def is_first(ref: StringRef, file: PythonFile) -> bool:
+    """Whether this is the first literal with this variable's name: one remark per file and variable."""
+    return _literals(file, ref.value)[:1] == [ref.node]
+
+
+def variable_remark(ref: StringRef, file: PythonFile) -> Iterator[Remark]:
+    """The remark on all places of a variable; edits when every place is known to be the variable."""
+    variable = npu_variable(ref.value)
+    literals = _literals(file, ref.value)
+    known = [node for node in literals if is_environment_key(file, node)]
+    if variable is None or not known:
+        return
+    start, end = file.span(known[0])
+    note = f"About {variable.npu or variable.name}: {variable.note}." if variable.note else ""
+    title = f"environment variable {ref.value}"
+
+    def made(**fields: object) -> Remark:
+        return Remark(
+            number=NUMBER,
+            start=start,
+            end=end,
+            title=title,
+            name=ref.value,
+            evidence=variable.evidence,
+            **fields,  # type: ignore[arg-type]
+        )
+
+    if not variable.npu:
+        yield made(outcome="note", detail=f"The NPU does not read it; it does no harm. {note}")
+    elif variable.npu in file.source.text:
+        yield made(outcome="note", detail=f"The file deals with {variable.npu}, too.")
+    elif file.options.style == "agnostic":
+        yield made(outcome="manual", minutes=2, advice=f"Use {variable.npu} as well on an Ascend machine. {note}")
+    else:
+        safety, reason = _judged(file, ref.value, variable.safety, known)
+        edits = _edits(file, known, ref.value, variable.npu)
+        if safety == "display" or not edits:
+            yield made(outcome="manual", minutes=5, detail=reason, advice=f"Use {variable.npu} instead. {note}")
+            return
+        if not _is_alone(file, ref.value, known):
+            safety, reason = "unsafe", "The name also stands where it is not known to be the variable."
+        yield made(safety=safety, edits=edits, detail=reason, advice=note)
+
+
+def _literals(file: PythonFile, value: str) -> list[ast.expr]:
+    return [node for node in file.index.strings if node.value == value]
+
+
+def _is_alone(file: PythonFile, name: str, known: list[ast.expr]) -> bool:
+    """Whether no other literal, keyword or text that is run holds the name."""
+    if any(keyword.arg == name for call in file.index.calls for keyword in call.keywords):
+        return False
+    others = [node for node in file.index.strings if isinstance(node.value, str) and name in node.value]
+    return all(node in known or _is_prose(file, node) for node in others)
+
+
+def _is_prose(file: PythonFile, node: ast.Constant) -> bool:
+    """Documentation, and messages in which the name is only talked about."""
+    if isinstance(file.parent(node), ast.Expr):
+        return True
+    text = str(node.value)
+    return " " in text.strip() and "=" not in text
+
+
+def _edits(file: PythonFile, nodes: list[ast.expr], name: str, new: str) -> tuple[Edit, ...]:
+    edits = [word_edit(file, node, name, new) for node in nodes]
+    return tuple(edit for edit in edits if edit) if all(edits) else ()
+
+
+def _judged(file: PythonFile, name: str, best: Safety, known: list[ast.expr]) -> tuple[Safety, str]:
+    verdicts: list[tuple[Safety, str]] = [(best, "")]
+    for node in known:
+        value = file.constant(_value(file, node))
+        verdicts.append(value_safety(name, value if isinstance(value, str) else None))
+    return max(verdicts, key=lambda verdict: _RANK[verdict[0]])
+
+
+def _value(file: PythonFile, key: ast.expr) -> ast.expr | None:
+    """What a key is set to, where that stands beside it."""
+    above = file.parent(key)
+    if isinstance(above, ast.Dict) and key in above.keys:
+        return above.values[above.keys.index(key)]
+    if isinstance(above, ast.Subscript):
+        statement = file.parent(above)
+        return statement.value if isinstance(statement, ast.Assign) else None
+    if isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute) and len(above.args) > 1:
+        return above.args[1] if above.func.attr in ("setdefault", "putenv", "setenv") else None
+    return None
+
+
+def is_environment_key(file: PythonFile, node: ast.expr) -> bool:
+    """Whether a literal is the name of a variable: a key of the environment, or of a copy that a program is given."""
+    above = file.parent(node)
+    if isinstance(above, ast.Subscript) and above.slice is node:
+        return _is_environment(file, above.value)
+    if isinstance(above, ast.Call) and above.args[:1] == [node]:
+        func = above.func
+        if file.named(func) in _CALLS:
+            return True
+        return isinstance(func, ast.Attribute) and func.attr in _METHODS and _is_environment(file, func.value)
+    if isinstance(above, ast.Compare) and above.left is node and isinstance(above.ops[0], ast.In | ast.NotIn):
+        return _is_environment(file, above.comparators[0])
+    if isinstance(above, ast.Dict) and node in above.keys:
+        return _is_environment_dict(file, above)
+    return False
+
+
+def _is_environment(file: PythonFile, expr: ast.expr) -> bool:
+    """``os.environ``, a copy of it, or a variable that holds one."""
+    if file.named(expr) == "os.environ":
+        return True
+    if isinstance(expr, ast.Call):
+        func = expr.func
+        if isinstance(func, ast.Attribute) and func.attr in ("copy", "deepcopy"):
+            values = [func.value, *expr.args]
+        else:
+            values = list(expr.args[:1])
+        return any(file.named(value) == "os.environ" for value in values)
+    if isinstance(expr, ast.Dict):
+        return _spreads_environment(file, expr)
+    if isinstance(expr, ast.Name) and expr in file.index.scopes:
+        bindings = file.bindings(expr)
+        return bool(bindings) and all(
+            binding.value is not None
+            and not isinstance(binding.value, ast.Name)
+            and _is_environment(file, binding.value)
+            for binding in bindings
+        )
+    return False
+
+
+def _spreads_environment(file: PythonFile, node: ast.Dict) -> bool:
+    return any(
+        key is None and file.named(value) == "os.environ" for key, value in zip(node.keys, node.values, strict=True)
+    )
+
+
+def _is_environment_dict(file: PythonFile, node: ast.Dict) -> bool:
+    """A literal that becomes the environment of a program: ``env={...}``, ``os.environ.update({...})``."""
+    if _spreads_environment(file, node):
+        return True
+    above = file.parent(node)
+    if isinstance(above, ast.keyword):
+        return above.arg in ("env", "env_vars")
+    if isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute) and above.func.attr == "update":
+        return _is_environment(file, above.func.value)
+    return False
