@@ -240,3 +240,16 @@ def test_the_console_shows_a_few_of_every_rule_and_our_own_errors(
     assert "apex3 is here" not in captured.out
     assert "b.fake and 0 more files could not be scanned because of an error of ours" in captured.err
     assert "c.py and 0 more files would not have been readable" in captured.err
+
+
+def test_rules_of_the_user_are_applied_and_selected_by_their_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project(tmp_path / "p", {"a.py": "import ourlib\n\nourlib.fast()\n"})
+    project(tmp_path, {"rules.yaml": "- {code: MY001, call: ourlib.fast, replace: ourlib.npu_fast, safety: safe}\n"})
+    arguments = ["migrate", str(tmp_path / "p"), "--rules", str(tmp_path / "rules.yaml"), "--select", "MY"]
+    assert main([*arguments, "--write", "--force"]) == 0
+    assert (tmp_path / "p/a.py").read_text() == "import ourlib\n\nourlib.npu_fast()\n"
+    capsys.readouterr()
+    assert main([*arguments, "--json"]) == 0
+    assert answer(capsys)["findings"] == []

@@ -30,7 +30,7 @@ from trainwright.migrate.source import Source
 from trainwright.migrate.suppress import unsuppressed
 from trainwright.migrate.user_rules import UserRule, user_remarks
 from trainwright.migrate.verify import verified
-from trainwright.migrate.walk import Found, walk
+from trainwright.migrate.walk import Found, Walk, walk
 
 _Value = TypeVar("_Value")
 #: Below this many bytes of sources, starting processes costs more than it gains.
@@ -45,9 +45,9 @@ class _Chunk:
     """Files for one worker. `project` is pickled, so that passing it on costs a copy of bytes and no more."""
 
     root: str
-    files: tuple[Found, ...]
     options: Options
     selection: Selection
+    files: tuple[Found, ...] = ()
     rules: tuple[UserRule, ...] = ()
     project: bytes = b""
     strict: bool = False
@@ -78,20 +78,10 @@ def scan(
     """
     selection = select_rules(select, ignore, rules)
     found = walk(root, exclude=exclude)
-    candidates = [file for file in found.files if _is_candidate(found.root, file)]
-    files = tuple(file for file in candidates if file.size_bytes <= MOST_BYTES)
-    too_large = [
-        Quality(code="too-large", count=1, example=f"{file.size_bytes:,} bytes", file=file.path)
-        for file in candidates
-        if file.size_bytes > MOST_BYTES
-    ]
-    workers = jobs or max_jobs()
-    if sum(file.size_bytes for file in files) < _SMALL_BYTES:
-        workers = 1
-    base = _Chunk(
-        root=str(found.root), files=(), options=options, selection=selection, rules=tuple(rules), strict=strict
-    )
-    chunks = [replace(base, files=part) for part in _parts(files, workers)]
+    files, too_large = _candidates(found)
+    workers = 1 if sum(file.size_bytes for file in files) < _SMALL_BYTES else jobs or max_jobs()
+    start = _Chunk(root=str(found.root), options=options, selection=selection, rules=tuple(rules), strict=strict)
+    chunks = [replace(start, files=part) for part in _parts(files, workers)]
     show = _Overall(on_progress, 2 * len(files))
     learned = _map(_learn_chunk, chunks, workers, show)
     project = merged(fact for facts, _ in learned for fact in facts)
@@ -107,6 +97,19 @@ def scan(
         only=found.only,
         codes=dict(selection.sentences),
     )
+
+
+def _candidates(found: Walk) -> tuple[tuple[Found, ...], list[Quality]]:
+    """The files that some language reads, and a note on each that is too large to be source."""
+    files, notes = [], []
+    for file in found.files:
+        if not _is_candidate(found.root, file):
+            continue
+        if file.size_bytes <= MOST_BYTES:
+            files.append(file)
+        else:
+            notes.append(Quality(code="too-large", count=1, example=f"{file.size_bytes:,} bytes", file=file.path))
+    return tuple(files), notes
 
 
 def _is_candidate(root: Path, file: Found) -> bool:

@@ -43,7 +43,7 @@ def test_paths(path: str, head: bytes, code: str) -> None:
 
 @pytest.mark.parametrize(
     ("path", "head"),
-    [("run", b"#!/usr/bin/env python3\n"), ("run", b"text"), ("README.md", b"nothing"), ("package-lock.json", b"{}")],
+    [("run", b"#!/usr/bin/env perl\n"), ("run", b"text"), ("README.md", b"nothing"), ("package-lock.json", b"{}")],
 )
 def test_other_files_are_not_read(path: str, head: bytes) -> None:
     assert language_of(path, head) is None
@@ -52,37 +52,8 @@ def test_other_files_are_not_read(path: str, head: bytes) -> None:
 @pytest.mark.parametrize("path", sorted({path for path, head, _ in PATHS if not head}))
 def test_any_bytes_are_taken(path: str) -> None:
     dice = random.Random(1)
-    pieces = [
-        b"cuda",
-        b"device",
-        b": ",
-        b"=",
-        b"\n",
-        b"\r\n",
-        b"  ",
-        b"'",
-        b'"',
-        b"[",
-        b"]",
-        b"{",
-        b"}",
-        b"$(",
-        b"`",
-        b"\xff",
-    ]
-    pieces += [
-        b"<<E",
-        b"\\",
-        b"#",
-        b"export CUDA_VISIBLE_DEVICES=0",
-        b"\xc3\xbc",
-        b"- ",
-        b"(",
-        b")",
-        b"nvidia-smi",
-        b"|",
-        b"\t",
-    ]
+    words = "cuda|device|: |=|'|\"|[|]|{|}|$(|`|<<E|#|- |(|)|nvidia-smi|  |export CUDA_VISIBLE_DEVICES=0|\u00fc"
+    pieces = [*(word.encode() for word in words.split("|")), b"|", b"\n", b"\r\n", b"\t", b"\\", b"\xff"]
     for _ in range(150):
         data = b"".join(dice.choices(pieces, k=dice.randint(1, 40)))
         language = language_of(path, data)

@@ -15,7 +15,9 @@ from trainwright.migrate.source import Source
 from trainwright.migrate.text.content import TextContent
 
 #: A file without any of these has nothing to say about devices.
-_WORDS = re.compile(rb"(?i)cuda|nccl|nvidia|nvcr|gpu|nvcc|tf32|flash_att|xformers|load_in_[48]bit|paged_|pytorch/")
+_WORDS = re.compile(
+    rb"(?i)cuda|nccl|nvidia|nvcr|gpu|nvcc|tf32|flash_att|xformers|flex_attention|[48]bit|paged_|pytorch/|[-:_.]cu1\d|--nv\b"
+)
 
 
 def speaks_of_devices(source: Source) -> bool:

@@ -6,6 +6,7 @@ left out, so that no edit can miss.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,8 @@ from trainwright.migrate.source import Source
 from trainwright.migrate.text.content import Setting, TextContent
 
 _MOST_BYTES = 2 * 2**20
+#: An anchor and a tag stand before the scalar and belong to its place.
+_PROPERTIES = re.compile(r"(?:[&!]\S*[ \t\r\n]+)+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +91,8 @@ class _Walk:
     def _scalar(self, node: Any, path: tuple[str, ...], owner: int, *, key: bool) -> Scalar:
         first, last = node.start_mark.index, node.end_mark.index
         style, value = node.style, node.value
+        properties = _PROPERTIES.match(self._text, first, last)
+        first = properties.end() if properties else first
         begin = first + (style in ("'", '"'))
         direct = style not in ("|", ">") and self._text[begin : begin + len(value)] == value
         if direct and style in ("'", '"'):
