@@ -61,7 +61,11 @@ class ImportHook:
 
 @dataclass(frozen=True, kw_only=True)
 class FileHook:
-    """Call `visit` once per file of these languages, with the document the language makes of it."""
+    """Call `visit` once per file of these languages, with what the language makes of it.
+
+    ``python`` gives a `PythonFile`, every other language a `Document`; ``unreadable-python`` stands for Python files
+    that cannot be parsed.
+    """
 
     languages: tuple[str, ...]
     visit: Callable[[Any], Remarks]

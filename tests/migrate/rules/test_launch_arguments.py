@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.migrate.text.check import migrated, scanned
-from trainwright.migrate.project import Project
+from trainwright.migrate.project import Argument, Project
+from trainwright.migrate.rules.launch_arguments import RULE
 
-NUMBER = "TW705"
+NUMBER = RULE.number
 UNTOUCHED = [
     ("a.sh", "echo --device cuda\n"),
     ("a.sh", "# python a.py --device cuda\n"),
@@ -63,3 +64,48 @@ def test_options_of_other_programs_wait() -> None:
 def test_other_styles_leave_scripts_alone(style: str, outcome: str) -> None:
     (found,) = scanned("a.sh", "python a.py --device cuda\n", number=NUMBER, style=style)  # type: ignore[arg-type]
     assert (found.outcome, found.edits) == (outcome, ())
+
+
+def test_an_option_whose_declaration_stays_waits() -> None:
+    project = Project(arguments={"--backend": Argument(option="--backend", dest="backend")})
+    text = "python a.py --backend nccl\n"
+    assert migrated("a.sh", text, project=project) == text
+
+
+def test_job_options_are_left_to_a_person() -> None:
+    text = "#!/bin/bash\n#SBATCH --nodes=1 --gres=gpu:8\n#SBATCH --cpus-per-task=8\n# --gres=gpu\n"
+    (found,) = scanned("a.sbatch", text, number=NUMBER)
+    assert (found.outcome, found.title) == ("manual", "--gres=gpu:8 asks the scheduler for GPUs")
+
+
+VARIABLES = [
+    ("DEVICE=cuda\npython a.py --device $DEVICE\n", "DEVICE=npu\npython a.py --device $DEVICE\n"),
+    ('D=${1:-"x"}\nX="cuda:1"\na --device="${X}"\n', 'D=${1:-"x"}\nX="npu:1"\na --device="${X}"\n'),
+    ("X=${2:-cuda}\na --device $X\n", "X=${2:-npu}\na --device $X\n"),
+    ("a --backend ${B:-nccl}\n", "a --backend ${B:-hccl}\n"),
+    ('X=cuda\nARGS="--device $X --y"\na $ARGS\n', 'X=npu\nARGS="--device $X --y"\na $ARGS\n'),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), VARIABLES)
+def test_variables_that_become_arguments_are_changed(before: str, after: str) -> None:
+    assert migrated("a.sh", before, number=NUMBER) == after
+    assert migrated("a.sh", after, number=NUMBER, unsafe=True) == after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'DEVICE=cuda\nif [ "$DEVICE" = cuda ]; then a; fi\npython a.py --device $DEVICE\n',
+        "export DEVICE=cuda\n",
+        "X=cuda\nother --map-location $X\n",
+    ],
+)
+def test_variables_that_are_used_otherwise_wait(text: str) -> None:
+    assert migrated("a.sh", text, number=NUMBER) == text
+    assert migrated("a.sh", text, number=NUMBER, unsafe=True) != text
+
+
+@pytest.mark.parametrize("text", ["NAME=cuda\na --name $NAME\n", "X=cuda\necho --device $X\n"])
+def test_other_variables_stay(text: str) -> None:
+    assert not scanned("a.sh", text, number=NUMBER)

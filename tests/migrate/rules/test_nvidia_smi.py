@@ -12,7 +12,7 @@ from trainwright.migrate.rules.nvidia_smi import RULE
 from trainwright.migrate.source import python_source
 from trainwright.migrate.splice import spliced
 
-NUMBER = "TW702"
+NUMBER = RULE.number
 
 
 @pytest.mark.parametrize("text", ["echo nvidia-smi\n", "# nvidia-smi\n", "cp nvidia-smi /tmp\n", "my-nvidia-smi\n"])

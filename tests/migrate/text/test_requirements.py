@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
 
 from trainwright.migrate.source import plain_source
@@ -12,7 +10,7 @@ from trainwright.migrate.text.ini_file import read_ini
 from trainwright.migrate.text.jobs import job_content
 from trainwright.migrate.text.packaging import pyproject_requirements
 from trainwright.migrate.text.pip_commands import pip_requirements
-from trainwright.migrate.text.requirements import read_requirements, requirement_strings
+from trainwright.migrate.text.requirements import read_requirements
 from trainwright.migrate.text.shell import read_shell
 from trainwright.migrate.text.toml_file import read_toml
 from trainwright.migrate.text.yaml_file import read_scalars
@@ -108,12 +106,3 @@ def test_setup_cfg() -> None:
     )
     found = read_ini(raw(plain_source("setup.cfg", text)))
     assert [each.name for each in found.requirements] == ["torch", "flash-attn", "apex"]
-
-
-def test_setup_py() -> None:
-    tree = ast.parse(
-        "from setuptools import setup\nneeds = ['torch', 'apex']\nread = open('r.txt').read()\n"
-        "setup(name='numpy', install_requires=needs + ['flash-attn'], extras_require={'x': ['xformers']}, "
-        "scripts=['s'])\n"
-    )
-    assert [node.value for node in requirement_strings(tree)] == ["torch", "apex", "flash-attn", "xformers"]

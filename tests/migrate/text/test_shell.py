@@ -86,6 +86,10 @@ def test_words_know_their_bytes() -> None:
         assert word.inner < 0 or text[word.inner : word.inner + len(word.text)] == word.text
 
 
-@pytest.mark.parametrize("text", ["$(" * 200, "`" * 99, "((((" * 99, "${" * 50, "<<<<<", "<<", '"' * 7, "\\\r"])
+NONSENSE = ["$(", "`", "(", "${", "<", "<<", '"', "\\", "a=(", '"$(', "${x:-", "<(", "$((", "{", "cat <<E\n", "$", "'"]
+
+
+@pytest.mark.parametrize("text", NONSENSE)
 def test_nonsense_ends(text: str) -> None:
-    read_shell(text)
+    read_shell(text * 3000)
+    read_shell(f"{text}\r" * 300)

@@ -6,8 +6,7 @@ from pathlib import PurePosixPath
 
 from trainwright.migrate.language import Language
 from trainwright.migrate.source import is_binary, plain_source
-from trainwright.migrate.text.notebook_scan import scan_notebook
-from trainwright.migrate.text.scan import learner
+from trainwright.migrate.text.notebook_scan import learn_notebook, scan_notebook
 
 
 def _matches(path: str, head: bytes) -> bool:
@@ -19,6 +18,6 @@ LANGUAGE = Language(
     summary="Jupyter notebooks: code cells, commands and magics; outputs are never touched.",
     matches=_matches,
     read=plain_source,
-    learn=learner("notebook"),
+    learn=learn_notebook,
     scan=scan_notebook,
 )

@@ -37,7 +37,7 @@ COUNTERPARTS = (
         operators=("npu_nms_rotated",),
     ),
     Counterpart(
-        pattern=r"(?<![a-z])nms|nms(?:kernel|cuda)",
+        pattern=r"(?<![a-z])nms(?!quadri|match|3d|normal)|(?<!soft)nms(?:kernel|cuda)",
         purpose="non-maximum suppression",
         use="torchvision.ops.nms with torchvision_npu (Torchvision Adapter) imported",
         evidence=_ADAPTER,
@@ -74,7 +74,7 @@ COUNTERPARTS = (
         operators=("npu_rms_norm",),
     ),
     Counterpart(
-        pattern=r"rotaryemb|rotarypos|applyrotary|fusedrope|rope",
+        pattern=r"rotaryemb|rotarypos|applyrotary|(?<!p)(?<!eu)rope(?!rt|ll)",
         purpose="rotary position embedding",
         use="torch_npu.npu_rotary_mul",
         evidence=_OPS,

@@ -32,6 +32,7 @@ _MAKERS = {
     "setuptools.extension.Extension": ("name", "sources"),
 }
 _LOADERS = (f"{_PACKAGE}load", f"{_PACKAGE}load_inline")
+_BUILD_WORDS = ("cpp_extension", "setuptools", "Extension")
 _CUDA_SUFFIXES = (".cu", ".cuh")
 
 
@@ -40,16 +41,19 @@ def extensions_of(tree: ast.Module, resolve: Resolve, *, file: str = "") -> list
 
     A variable that holds a loaded extension is a second entry, with ``@`` and the name of the variable for the module.
     """
-    texts = Texts(tree)
+    nodes = list(ast.walk(tree))
+    if not any(map(_speaks_of_builds, nodes)):
+        return []
+    texts = Texts(nodes)
     variables = {
         id(node.value): target.id
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Assign)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
     found = []
-    for call in ast.walk(tree):
+    for call in nodes:
         if not isinstance(call, ast.Call) or not (makers := makers_of(call, resolve, texts)):
             continue
         given = arguments_of(call, _MAKERS[makers[0]])
@@ -62,6 +66,18 @@ def extensions_of(tree: ast.Module, resolve: Resolve, *, file: str = "") -> list
             names.append(VARIABLE + variables[id(call)])
         found += [Extension(module=name, sources=sources, file=file, line=call.lineno, cuda=cuda) for name in names]
     return sorted(found, key=lambda extension: extension.line)
+
+
+def _speaks_of_builds(node: ast.AST) -> bool:
+    """Whether a node names the modules that make extensions; a file without any has none."""
+    match node:
+        case ast.ImportFrom(module=str(module), names=names):
+            return any(word in f"{module} {' '.join(alias.name for alias in names)}" for word in _BUILD_WORDS)
+        case ast.Import(names=names):
+            return any(word in alias.name for alias in names for word in _BUILD_WORDS)
+        case ast.Attribute(attr=name):
+            return name == "cpp_extension"
+    return False
 
 
 def makers_of(call: ast.Call, resolve: Resolve, texts: Texts) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from trainwright.migrate.python.module import PythonFile
 
 _ASKS_FOR_CUDA = frozenset(("is_cuda", "CUDA_HOME", "cuda_is_available"))
+_MISSING = frozenset(("ImportError", "ModuleNotFoundError", "AttributeError", "NotImplementedError", "RuntimeError"))
 _LEAVES = (ast.Return, ast.Continue, ast.Break)
 _HOPS = 3
 
@@ -74,9 +75,9 @@ def _asks(file: PythonFile, test: ast.expr) -> bool:
         return False
     if isinstance(test, ast.Compare):
         words = [ast.unparse(side) for side in (test.left, *test.comparators)]
-        positive = isinstance(test.ops[0], ast.Eq)
         is_home = isinstance(test.ops[0], ast.IsNot | ast.NotEq) and words[0].endswith("CUDA_HOME")
-        return is_home or (positive and any(word in ("'cuda'",) for word in words))
+        is_device = any("device" in word or word.endswith(".type") for word in words)
+        return is_home or (isinstance(test.ops[0], ast.Eq) and "'cuda'" in words and is_device)
     for part in ast.walk(test):
         name = part.attr if isinstance(part, ast.Attribute) else part.id if isinstance(part, ast.Name) else ""
         if name in _ASKS_FOR_CUDA:
@@ -87,15 +88,24 @@ def _asks(file: PythonFile, test: ast.expr) -> bool:
 
 
 def _caught(file: PythonFile, node: ast.AST) -> int | None:
-    """Line of the handler that takes over when a node fails to import or to run."""
+    """Line of the handler that takes over when there is no module or no implementation for the device.
+
+    A handler of every exception reports failures more often than it makes up for them.
+    """
     at = node
     while (above := file.parent(at)) is not None and not isinstance(at, ast.ClassDef | ast.FunctionDef):
         if isinstance(above, ast.Try) and at in above.body:
             for handler in above.handlers:
-                if not any(isinstance(part, ast.Raise) for part in ast.walk(handler)):
+                raises = any(isinstance(part, ast.Raise) for part in ast.walk(handler))
+                if not raises and not _MISSING.isdisjoint(_caught_names(handler)):
                     return handler.lineno
         at = above
     return None
+
+
+def _caught_names(handler: ast.ExceptHandler) -> list[str]:
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return [kind.id for kind in kinds if isinstance(kind, ast.Name)]
 
 
 def _owner(file: PythonFile, node: ast.AST) -> str | None:
@@ -109,16 +119,19 @@ def _owner(file: PythonFile, node: ast.AST) -> str | None:
 def _uses(file: PythonFile, owner: str) -> list[ast.Name]:
     """Where a class or function is used, aliases such as ``run = Owner.apply`` followed, itself left out."""
     names = {owner}
+    for node in file.index.attributes:
+        kept = file.parent(node) if node.attr == "apply" and _is_name(node.value, owner) else None
+        if isinstance(kept, ast.Assign) and isinstance(kept.targets[0], ast.Name):
+            names.add(kept.targets[0].id)
     found: list[ast.Name] = []
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute) and node.value.attr == "apply":
-            target = node.targets[0]
-            if isinstance(node.value.value, ast.Name) and node.value.value.id == owner and isinstance(target, ast.Name):
-                names.add(target.id)
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load):
-            above = file.parent(node)
+    for name in file.index.names:
+        if name.id in names and isinstance(name.ctx, ast.Load):
+            above = file.parent(name)
             alias = isinstance(above, ast.Attribute) and isinstance(file.parent(above), ast.Assign)
-            if _owner(file, node) != owner and not (alias and node.id == owner):
-                found.append(node)
+            if _owner(file, name) != owner and not (alias and name.id == owner):
+                found.append(name)
     return found
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name

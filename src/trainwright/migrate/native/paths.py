@@ -23,11 +23,11 @@ _JOIN_PARTS = 2
 
 
 class Texts:
-    """Evaluates expressions of one module."""
+    """Evaluates expressions of one module, given as all its nodes."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, nodes: Iterable[ast.AST]) -> None:
         self._bound: dict[str, list[ast.expr]] = defaultdict(list)
-        for node in ast.walk(tree):
+        for node in nodes:
             for name, value in _bindings(node):
                 self._bound[name].append(value)
 

@@ -53,6 +53,8 @@ _LIBRARIES = (
 _USE = re.compile(b"|".join(b"(" + pattern + b")" for _, pattern in _LIBRARIES))
 _CONDITION = re.compile(rb"^[ \t]*#[ \t]*(ifdef|ifndef|if|elif|else|endif)\b([^\n]*)", re.MULTILINE)
 _CUDA_WORD = re.compile(rb"^(?!.*!\s*defined).*(?:CUDA|NVCC|GPU|HIP)")
+_BEGINNING = re.compile(rb"cu[a-z]|c10::cu|at::cu|torch::cu|nccl|nvtx|thrust:|cooperative_g")
+_ASSEMBLY = "inline PTX"
 _PTX = re.compile(rb"\basm\s*(?:volatile\s*)?\(")
 
 
@@ -136,13 +138,13 @@ def _before_angle(masked: bytes, at: int) -> int:
 def uses_in(masked: bytes, *, device_code: bool) -> list[CudaUse]:
     """Every call into a CUDA library; inline assembly only where the file is compiled for the device."""
     ranges = cuda_only_ranges(masked)
-    places = [(match, _LIBRARIES[(match.lastindex or 1) - 1][0]) for match in _USE.finditer(masked)]
+    places = [(match, _LIBRARIES[(match.lastindex or 1) - 1][0]) for match in _candidates(masked)]
     if device_code:
-        places += [(match, "inline PTX") for match in _PTX.finditer(masked)]
+        places += [(match, _ASSEMBLY) for match in _PTX.finditer(masked)]
     found = [
         CudaUse(
             library=library,
-            name=match[0].decode().rstrip("( "),
+            name=match[0].decode() if library != _ASSEMBLY else "asm",
             start=match.start(),
             end=match.end(),
             guarded=any(start <= match.start() < end for start, end in ranges),
@@ -150,6 +152,15 @@ def uses_in(masked: bytes, *, device_code: bool) -> list[CudaUse]:
         for match, library in places
     ]
     return sorted(found, key=lambda use: use.start)
+
+
+def _candidates(masked: bytes) -> Iterator[re.Match[bytes]]:
+    """Places where a CUDA library is used; a cheap search for the first letters goes ahead of the exact patterns."""
+    end = 0
+    for begin in _BEGINNING.finditer(masked):
+        if begin.start() >= end and (match := _USE.match(masked, begin.start())):
+            end = match.end()
+            yield match
 
 
 def cuda_only_ranges(masked: bytes) -> list[tuple[int, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from trainwright.migrate.native.bindings import bindings_in
@@ -65,7 +65,7 @@ def native_code(source: Source, *, functions: bool = True) -> NativeCode:
     plain = (functions_in(masked) if large else parsed_functions(data)) if functions else []
     marks = sorted([launch.start for launch in launches] + [use.start for use in uses])
     names = {kernel.name for kernel in kernels}
-    launched = sorted((launch.start, launch.kernel) for launch in launches)
+    launched = sorted({(launch.start, launch.kernel) for launch in launches} | set(_mentions(masked, names)))
     return NativeCode(
         kernels=tuple(kernels),
         launches=tuple(launches),
@@ -78,13 +78,21 @@ def native_code(source: Source, *, functions: bool = True) -> NativeCode:
     )
 
 
+def _mentions(masked: bytes, kernels: set[str]) -> Iterator[tuple[int, str]]:
+    """Where kernels of the file are named: macros and wrappers that launch what they are given."""
+    if kernels:
+        words = "|".join(re.escape(name) for name in sorted(kernels, key=len, reverse=True))
+        for match in re.finditer(rf"\b(?:{words})\b".encode(), masked):
+            yield match.start(), match[0].decode()
+
+
 def _judged(function: Function, marks: list[int], launched: list[tuple[int, str]], kernels: set[str]) -> Function:
     """A function with the kernels it launches among its calls, and whether it uses CUDA itself."""
     at = bisect.bisect_left(marks, function.start)
     cuda = function.name in kernels or (at < len(marks) and marks[at] < function.end)
     first = bisect.bisect_left(launched, (function.start, ""))
     last = bisect.bisect_left(launched, (function.end, ""))
-    calls = function.calls | {kernel for _, kernel in launched[first:last]}
+    calls = function.calls | {kernel for _, kernel in launched[first:last] if kernel != function.name}
     return Function(name=function.name, start=function.start, end=function.end, calls=calls, cuda=cuda)
 
 

@@ -26,6 +26,8 @@ NameOf = Callable[[ast.expr], str]
 #: The constant an expression is known to be, or None.
 ConstantOf = Callable[[ast.expr], object]
 LANGUAGE = "triton.language."
+#: The name everybody imports ``triton.language`` as; a project that hands it on from a module of its own keeps it.
+_USUAL = "tl"
 _NUMBERS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: lambda left, right: left + right,
     ast.Sub: lambda left, right: left - right,
@@ -166,10 +168,11 @@ class Walk:
         name = self._name_of(call.func)
         if name.startswith(LANGUAGE):
             return name.removeprefix(LANGUAGE), None
-        if name:
+        if name and not name.endswith(f".{_USUAL}.{name.rpartition('.')[2]}"):
             return name, None
         if isinstance(call.func, ast.Attribute):
-            return call.func.attr, self.value(call.func.value)
+            known = isinstance(call.func.value, ast.Name) and call.func.value.id == _USUAL
+            return call.func.attr, None if known else self.value(call.func.value)
         return "", None
 
     def shape(self, node: ast.expr | None) -> tuple[Size, ...] | None:

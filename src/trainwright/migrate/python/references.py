@@ -9,10 +9,8 @@ from trainwright.migrate.python.module import NameRef, PythonFile
 
 
 def references(file: PythonFile) -> Iterator[NameRef]:
-    """References in source order of their kinds: attributes, plain names, calls such as ``getattr(torch, "cuda")``."""
+    """References by kind: attributes (read or set), names that are read, calls such as ``getattr(torch, "cuda")``."""
     for node in (*file.index.attributes, *file.index.names, *file.index.calls):
-        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
-            continue
         above = file.parent(node)
         if isinstance(above, ast.Attribute) and file.resolve(above) is not None:
             continue  # a part of a larger chain

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
+from trainwright.migrate.document import Document
 from trainwright.migrate.options import Options
 from trainwright.migrate.project import Project
 from trainwright.migrate.python.hooks import HookIndex, index_hooks
 from trainwright.migrate.python.module import PythonFile
-from trainwright.migrate.python.parse import parsed
+from trainwright.migrate.python.parse import parse_error, parsed
 from trainwright.migrate.python.references import references
 from trainwright.migrate.python.registration import registration
 from trainwright.migrate.python.strings import string_refs
 from trainwright.migrate.remark import Remark
-from trainwright.migrate.rule import RULES, Rule
+from trainwright.migrate.rule import RULES, FileHook, Rule
 from trainwright.migrate.source import Source
 
 _WORDS = re.compile(r"[a-z_][a-z0-9_]*")
@@ -25,14 +27,29 @@ _WORDS = re.compile(r"[a-z_][a-z0-9_]*")
 def scan_python(
     source: Source, project: Project, options: Options, rules: Iterable[Rule] | None = None
 ) -> list[Remark]:
-    """All remarks on a Python file, in order of place; none for a file that cannot be parsed."""
+    """All remarks on a Python file, in order of place; for a file that cannot be parsed only that."""
     tree = parsed(source)
     if tree is None:
-        return []
+        return _unreadable(source, project, options) if rules is None else []
     file = PythonFile(source=source, tree=tree, project=project, options=options)
     hooks = _all_hooks() if rules is None else index_hooks(rules)
-    found = _registered(file, set(_visits(file, hooks)))
-    return sorted(found, key=lambda remark: (remark.start, remark.end, remark.number, remark.title))
+    found = set(_visits(file, hooks))
+    if rules is None:
+        found.update(remark for visit in _file_hooks("python") for remark in visit(file))
+    registered = _registered(file, found)
+    return sorted(registered, key=lambda remark: (remark.start, remark.end, remark.number, remark.title))
+
+
+def _unreadable(source: Source, project: Project, options: Options) -> list[Remark]:
+    language, error = "unreadable-python", parse_error(source)
+    document = Document(source=source, language=language, project=project, options=options, content=error)
+    return [remark for visit in _file_hooks(language) for remark in visit(document)]
+
+
+@cache
+def _file_hooks(language: str) -> list[Callable[[Any], Iterable[Remark]]]:
+    hooks = [hook for rule in RULES for hook in rule.hooks if isinstance(hook, FileHook)]
+    return [hook.visit for hook in hooks if language in hook.languages]
 
 
 @cache

@@ -45,7 +45,7 @@ def _visit_maker(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
         file,
         ref.call or ref.node,
         number=RULE.number,
-        title=f"{maker} builds {name or 'a module'} from CUDA sources",
+        title=f"{maker} builds {name or 'a module'} with CUDA",
         detail=" ".join(filter(None, [_sources(found), _flags(file, ref.call), _OPTIONAL if optional else ""])),
         advice=_advice(name, found),
         outcome="manual" if optional else "blocked",
@@ -86,7 +86,7 @@ def _sources(found: list[Extension]) -> str:
 def _flags(file: PythonFile, call: ast.Call | None) -> str:
     """The nvcc flags given to the compiler."""
     given = arguments_of(call, ()) if call is not None else {}
-    texts = Texts(file.tree)
+    texts = Texts(ast.walk(file.tree))
     flags = texts.of(given.get("extra_cuda_cflags"))
     compile_args = given.get("extra_compile_args")
     tables = texts.values(compile_args.id) if isinstance(compile_args, ast.Name) else [compile_args]
@@ -100,12 +100,16 @@ def _flags(file: PythonFile, call: ast.Call | None) -> str:
 
 
 def _advice(name: str, found: list[Extension]) -> str:
-    plain = [source for extension in found for source in extension.sources if not source.endswith(_CUDA)]
-    shown = ", ".join(f'"{source}"' for source in dict.fromkeys(plain[:_SHOWN]))
-    call = f'NpuExtension("{name or "name"}", [{shown}])'
+    sources = [source for extension in found for source in extension.sources]
+    plain = list(dict.fromkeys(source for source in sources if not source.endswith(_CUDA)))
+    if sources and not plain:
+        return "There is no C++ part to keep: replace each kernel as TW605 says for it, and leave the extension out."
+    shown = ", ".join(f'"{source}"' for source in plain[:_SHOWN]) or "the C++ sources"
+    more = ", ..." if len(plain) > _SHOWN else ""
     return (
-        f"Build the C++ part with {call} from torch_npu.utils.cpp_extension, and replace each kernel as TW605 says "
-        "for it; where a PyTorch fallback exists, leave the extension out."
+        f'Build the C++ part with NpuExtension("{name or "name"}", [{shown}{more}]) from '
+        "torch_npu.utils.cpp_extension, and replace each kernel as TW605 says for it; where a PyTorch fallback exists, "
+        "leave the extension out."
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from trainwright.migrate.document import Document
 from trainwright.migrate.native.code import Kernel, NativeCode
 from trainwright.migrate.native.counterparts import counterpart
-from trainwright.migrate.native.links import links
+from trainwright.migrate.native.links import BUILD_NAME, links
 from trainwright.migrate.native.read import HEADER_SUFFIXES, is_copied
 from trainwright.migrate.project import NativeOperator
 from trainwright.migrate.remark import Remark
@@ -81,13 +81,12 @@ def _kernel(document: Document, code: NativeCode, kernel: Kernel, bound: list[Na
 
 def _launched(document: Document, code: NativeCode, kernel: Kernel) -> str:
     path = document.source.path
-    places = [
-        f"line {document.source.position(launch.start)[0]}" for launch in code.launches if launch.kernel == kernel.name
-    ]
+    lines = [document.source.position(launch.start)[0] for launch in code.launches if launch.kernel == kernel.name]
+    places = [f"line {line}" for line in dict.fromkeys(lines)]
     places += [
         f"{caller.name} ({caller.file}:{caller.line})"
         for caller in links(document.project).launchers(kernel.name, path)
-        if caller.file != path
+        if caller.file != path or not lines
     ]
     return f"Launched at {_listed(places)}." if places else "No launch of it was found."
 
@@ -136,7 +135,10 @@ def _read_how(code: NativeCode) -> str:
 
 
 def _python_name(operator: NativeOperator) -> str:
-    return f"torch.ops.{operator.namespace}.{operator.name}" if operator.kind == "library" else operator.name
+    if operator.kind != "library":
+        return operator.name
+    library = "<name of the build>" if BUILD_NAME in operator.namespace else operator.namespace
+    return f"torch.ops.{library}.{operator.name}"
 
 
 def _listed(names: list[str]) -> str:

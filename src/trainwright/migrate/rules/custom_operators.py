@@ -82,7 +82,7 @@ def _behind(reach: Reach) -> str:
     more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
     if places:
         return f"Kernels behind it: {', '.join(places[:_SHOWN])}{more}."
-    return "It calls CUDA libraries." if reach.cuda else "Its sources are not in this project."
+    return "It ends in CUDA code." if reach.cuda else "Its sources are not in this project."
 
 
 RULE = Rule(

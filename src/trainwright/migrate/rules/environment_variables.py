@@ -12,7 +12,7 @@ from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import FileHook, Rule, StringHook
 from trainwright.migrate.text.content import TEXT_LANGUAGES
 from trainwright.migrate.text.environment import toolkit_remarks, variable_remarks
-from trainwright.migrate.text.python_environment import is_first, variable_remark
+from trainwright.migrate.text.python_environment import command_remarks, is_first, variable_remark
 
 
 def _document(document: Document) -> Iterator[Remark]:
@@ -21,8 +21,11 @@ def _document(document: Document) -> Iterator[Remark]:
 
 
 def _string(ref: StringRef, file: PythonFile) -> Iterator[Remark]:
-    if ref.value in variables() and is_first(ref, file):
-        yield from variable_remark(ref, file)
+    if ref.value in variables():
+        if is_first(ref, file):
+            yield from variable_remark(ref, file)
+    else:
+        yield from command_remarks(ref, file)
 
 
 RULE = Rule(

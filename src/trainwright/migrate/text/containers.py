@@ -15,6 +15,7 @@ _CUDA_IMAGE = re.compile(
     r"(?:^|/)nvidia/|^nvcr\.io/|(?:^|[-_:/.])(?:cu(?:da)?-?1[0-9](?:[.\d]|$)|cuda|cudnn\d*|tensorrt)(?:[-_:./\d]|$)|"
     r"^(?:docker\.io/)?pytorch/(?:pytorch|manylinux-cuda)"
 )
+_RESOURCES = frozenset({"limits", "requests", "resources", "nodeSelector"})
 _IMAGES = (
     "Build upon an image with CANN, such as quay.io/ascend/cann or ascendai/cann (the tag names CANN version, chip, "
     "system and Python), and install torch and torch-npu in it."
@@ -33,7 +34,7 @@ _MOUNTS = (
     "/dev/devmm_svm, /dev/hisi_hdc, and /usr/local/Ascend/driver."
 )
 _CLUSTER = "Ask for huawei.com/Ascend910, which the Ascend device plugin offers; the name follows the chip."
-_IMAGE_EVIDENCE = "images ascendai/cann and quay.io/ascend/cann; vllm-ascend Dockerfile"
+_IMAGE_EVIDENCE = "public Dockerfiles built upon quay.io/ascend/cann and ascendai/cann"
 _DEVICE_EVIDENCE = "Ascend Docker Runtime; run instructions of the CANN images"
 _PLUGIN_EVIDENCE = "Ascend device plugin for Kubernetes"
 
@@ -93,7 +94,7 @@ def _setting(setting: Setting) -> Iterator[Remark]:
         yield _option(setting.start, setting.end, "runtime: nvidia", _COMPOSE)
     elif setting.key == "driver" and setting.value == "nvidia" and "devices" in path:
         yield _option(setting.start, setting.end, "driver: nvidia", _COMPOSE)
-    elif setting.key.startswith("nvidia.com/") and {"limits", "requests", "resources"} & set(path):
+    elif setting.key.startswith("nvidia.com/") and _RESOURCES & set(path):
         yield _option(setting.start, setting.end, f"resource {setting.key}", _CLUSTER, _PLUGIN_EVIDENCE)
     elif setting.value == "--gpus" or setting.value.startswith("--gpus="):
         yield _option(setting.start, setting.end, "--gpus", _DEVICES)

@@ -11,7 +11,7 @@ from trainwright.migrate.text.shell import read_shell
 from trainwright.migrate.text.shell_words import assignment
 
 _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)(?=[ \t\\\r\n])")
-_SHELL = frozenset({"RUN", "CMD", "ENTRYPOINT", "HEALTHCHECK"})
+_SHELL = frozenset({"RUN", "CMD", "ENTRYPOINT"})
 _FLAGS = re.compile(r"(?:[ \t]*(?:--[\w-]+(?:=\S+)?|\\[ \t]*\r?\n))*[ \t]*")
 _HEREDOC = re.compile(r"<<-?[\"']?(\w+)[\"']?")
 _ESCAPED_END = re.compile(r"\\[ \t]*\r?$")
@@ -71,23 +71,26 @@ def _behind_heredocs(text: str, start: int, end: int) -> int:
 def _instruction(text: str, name: str, start: int, end: int) -> TextContent:
     flags = _FLAGS.match(text, start, end)
     begin = flags.end() if flags else start
-    if name == "ONBUILD":
+    if name in ("ONBUILD", "HEALTHCHECK"):
         inner = _INSTRUCTION.match(text, begin, end)
         return _instruction(text, inner.group(1).upper(), inner.end(), end) if inner else TextContent()
     if name in _SHELL:
-        return _exec_form(text, begin, end) or read_shell(text, _script(text, begin, end), end, container=True)
+        return _exec_form(text, begin, end) or read_shell(text, *_script(text, begin, end), container=True)
     if name in ("ENV", "ARG"):
         return _variables(text, begin, end)
-    uses = tuple(Use(name=use.group(1), start=use.start(1), end=use.end(1)) for use in _USE.finditer(text, begin, end))
+    uses = tuple(Use(name=use.group(1), start=use.start(1), end=use.end(1)) for use in _USE.finditer(text, start, end))
     image = _IMAGE.search(text, begin, end) if name == "FROM" else None
     images = (Image(name=image.group(), start=image.start(), end=image.end()),) if image else ()
     return TextContent(uses=uses, images=images)
 
 
-def _script(text: str, begin: int, end: int) -> int:
-    """``RUN <<EOF``: the script begins on the next line."""
+def _script(text: str, begin: int, end: int) -> tuple[int, int]:
+    """Start and end of the shell text; ``RUN <<EOF`` has it on the lines below, before the last one."""
     heredoc = _HEREDOC.match(text, begin, end)
-    return _line_end(text, begin) + 1 if heredoc and heredoc.end() <= _line_end(text, begin) else begin
+    if heredoc is None:
+        return begin, end
+    first = min(_line_end(text, begin) + 1, end)
+    return first, max(first, text.rfind("\n", first, end))
 
 
 def _exec_form(text: str, begin: int, end: int) -> TextContent | None:

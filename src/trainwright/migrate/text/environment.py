@@ -20,8 +20,8 @@ _PRINTS = frozenset({"echo", "printf", "log", "info", "die", "warn", "error", "u
 _RANK: dict[Safety, int] = {"safe": 0, "unsafe": 1, "display": 2}
 _TOOLKIT = re.compile(r"/usr/local/cuda[-\d.]*(?=[/:\"'\s]|$)")
 _SET_UP = (
-    "Load the CANN toolkit instead: source /usr/local/Ascend/ascend-toolkit/set_env.sh, or the set_env.sh of the "
-    "folder CANN is installed in."
+    "Load the CANN toolkit instead: source set_env.sh of the folder CANN is installed in, such as "
+    "/usr/local/Ascend/cann/set_env.sh or /usr/local/Ascend/ascend-toolkit/set_env.sh."
 )
 _CANN = "CANN documentation, environment variables"
 

@@ -1,93 +1,129 @@
-"""Arguments that scripts pass to programs: ``--device cuda``, ``--backend=nccl``, ``trainer.device=cuda:0``."""
+"""Remarks on devices and backends that scripts pass on, directly or through a variable."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trainwright.migrate.document import Document
-from trainwright.migrate.remark import Edit, Remark
-from trainwright.migrate.text.content import TextContent, Word
+from trainwright.migrate.remark import Edit, Remark, Safety
+from trainwright.migrate.text.arguments import Passed, arguments_of
+from trainwright.migrate.text.content import Assignment, TextContent, raw
 from trainwright.migrate.text.roles import Role, npu_value, role_of
 
 NUMBER = "TW705"
-#: Programs whose arguments are not those of a training program.
-_OTHERS = frozenset(
-    {"echo", "printf", "grep", "egrep", "sed", "awk", "cmake", "make", "ninja", "git", "pip", "pip3", "conda", "apt"}
-    | {"apt-get", "yum", "dnf", "curl", "wget", "find", "cp", "mv", "rm", "mkdir", "cd", "export", "test", "[", "[["}
-)
+#: Options in the head of a job script.
+_GPUS = re.compile(r"^#(?:SBATCH|BSUB|PBS)[^\n]*?\s(?P<option>--(?:gres=\S*gpu|gpus)\S*)", re.MULTILINE)
+#: ``$NAME``, ``${NAME}``, ``${NAME:-value}``.
+_EXPANSION = re.compile(r"\$(?:(?P<plain>\w+)|\{(?P<name>\w+)(?::?[-=](?P<default>[^{}$]*))?\})")
+_UNKNOWN = "No code of the project is known to declare this option."
+_ELSEWHERE = "The variable is also used for something else."
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Argument:
-    """A value that an option or a dotted key is given, and its bytes."""
+class _Value:
+    """A device or backend as written: where, and what is known of its role."""
 
     name: str
-    value: str
+    text: str
     start: int
+    role: Role
 
 
 def argument_remarks(document: Document) -> Iterator[Remark]:
-    """The arguments of all commands and argument strings that name a CUDA device or NCCL."""
+    """Arguments, and variables that end up in arguments, that name a CUDA device or NCCL."""
     content: TextContent = document.content
-    for command in content.commands:
-        if command.name not in _OTHERS:
-            yield from _in_words(command.words, document)
-    for assignment in content.assignments:
-        if len(assignment.words) > 1 or "=" in assignment.value:
-            yield from _in_words(assignment.words, document)
-
-
-def _in_words(words: Sequence[Word], document: Document) -> Iterator[Remark]:
-    for argument in _arguments(words):
-        role, spelled = role_of(argument.name, document.project), npu_value(argument.value)
-        if role is not None and spelled is not None and spelled[0] == role.kind:
-            yield _remark(argument, role, spelled[1], document)
-
-
-def _arguments(words: Sequence[Word]) -> Iterator[_Argument]:
-    for position, word in enumerate(words):
-        if word.inner < 0:
+    if document.language == "shell":
+        yield from _job_options(document)
+    taken: dict[str, Role] = {}
+    passed: Counter[str] = Counter()
+    text = raw(document.source)
+    for argument in arguments_of(content, text):
+        role = role_of(argument.name, document.project)
+        if role is None:
             continue
-        name, equals, value = word.text.partition("=")
-        if equals and position and (name.startswith("-") or _is_key(name)):
-            short = name if name.startswith("-") else name.lstrip("+~").rpartition(".")[2]
-            yield _Argument(name=short, value=value, start=word.inner + len(name) + 1)
-        elif word.text.startswith("-") and not equals:
-            following = words[position + 1] if position + 1 < len(words) else None
-            if following is not None and following.inner >= 0 and following.literal:
-                yield _Argument(name=word.text, value=following.text, start=following.inner)
+        yield from _direct(argument, role, document)
+        if variable := _variable(argument.value):
+            taken[variable] = role if variable not in taken or not role.declared else taken[variable]
+            passed[variable] += 1
+    uses = Counter(use.name for use in content.uses)
+    for assignment in content.assignments:
+        if text[assignment.value_start : assignment.value_end] == assignment.value:
+            alone = uses[assignment.name] == passed[assignment.name]
+            yield from _assigned(assignment, taken.get(assignment.name), document, alone=alone)
 
 
-def _is_key(name: str) -> bool:
-    """A key of an override such as ``trainer.device=cuda``."""
-    return name.lstrip("+~").replace(".", "").replace("_", "").replace("-", "").isalnum()
+def _variable(value: str) -> str:
+    match = _EXPANSION.fullmatch(value)
+    return (match.group("plain") or match.group("name")) if match else ""
 
 
-def _remark(argument: _Argument, role: Role, new: str, document: Document) -> Remark:
-    end = argument.start + len(argument.value)
-    title = f"{argument.name} {argument.value}"
-    style = document.options.style
-    if style == "npu":
-        return Remark(
+def _job_options(document: Document) -> Iterator[Remark]:
+    """What a job asks its scheduler for."""
+    for match in _GPUS.finditer(raw(document.source)):
+        yield Remark(
             number=NUMBER,
-            start=argument.start,
-            end=end,
-            title=title,
-            detail="" if role.declared else "No code of the project is known to declare this option.",
-            safety="safe" if role.declared else "unsafe",
-            confidence="inferred",
-            edits=(Edit(start=argument.start, end=end, new=new),),
-            name=argument.name,
+            start=match.start("option"),
+            end=match.end(),
+            title=f"{match.group('option')} asks the scheduler for GPUs",
+            advice="Ask for NPUs by the name under which your cluster offers them.",
+            outcome="manual",
+            minutes=5,
+            name=match.group("option").partition("=")[0],
         )
-    return Remark(
+
+
+def _literal(value: str, start: int) -> tuple[str, int]:
+    """The value itself, or the default in ``${NAME:-value}``, and its first byte."""
+    match = _EXPANSION.fullmatch(value)
+    if match and match.group("default"):
+        return match.group("default"), start + match.start("default")
+    return value, start
+
+
+def _direct(argument: Passed, role: Role, document: Document) -> Iterator[Remark]:
+    text, start = _literal(argument.value, argument.start)
+    doubt = "" if role.declared else _UNKNOWN
+    yield from _remark(_Value(name=argument.name, text=text, start=start, role=role), document, doubt)
+
+
+def _assigned(assignment: Assignment, role: Role | None, document: Document, *, alone: bool) -> Iterator[Remark]:
+    """``DEVICE=cuda``: what becomes of it decides, else its name."""
+    passed = role is not None
+    role = role or role_of(assignment.name.lower(), document.project)
+    if role is None:
+        return
+    text, start = _literal(assignment.value, assignment.value_start)
+    doubt = _UNKNOWN if not passed or not role.declared else "" if alone else _ELSEWHERE
+    yield from _remark(_Value(name=assignment.name, text=text, start=start, role=role), document, doubt)
+
+
+def _remark(value: _Value, document: Document, doubt: str) -> Iterator[Remark]:
+    spelled = npu_value(value.text)
+    if spelled is None or spelled[0] != value.role.kind:
+        return
+    style = document.options.style
+    advice, minutes = "", 0
+    safety: Safety = "display"
+    edits: tuple[Edit, ...] = ()
+    if style == "npu":
+        safety = "unsafe" if doubt else "safe"
+        edits = (Edit(start=value.start, end=value.start + len(value.text), new=spelled[1]),)
+    elif style == "agnostic":
+        advice, minutes = f"Pass {spelled[1]} on an Ascend machine, or leave the choice to the program.", 2
+    yield Remark(
         number=NUMBER,
-        start=argument.start,
-        end=end,
-        title=title,
-        advice="" if style == "shim" else f"Pass {new} on an Ascend machine, or leave the choice to the program.",
-        outcome="note" if style == "shim" else "manual",
-        minutes=0 if style == "shim" else 2,
+        start=value.start,
+        end=value.start + len(value.text),
+        title=f"{value.name} {value.text}",
+        detail=doubt if edits else "",
+        advice=advice,
+        outcome="replaced" if edits else "manual" if minutes else "note",
+        safety=safety,
         confidence="inferred",
-        name=argument.name,
+        edits=edits,
+        minutes=minutes,
+        name=value.name,
     )

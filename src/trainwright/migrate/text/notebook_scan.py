@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from trainwright.migrate.document import Document
 from trainwright.migrate.options import Options
-from trainwright.migrate.project import Project
+from trainwright.migrate.project import Facts, Project
+from trainwright.migrate.python.learn import learn_python
 from trainwright.migrate.python.scan import scan_python
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.source import Source
@@ -14,6 +15,21 @@ from trainwright.migrate.text.notebook_edits import NotebookPlaces
 from trainwright.migrate.text.pip_commands import pip_requirements
 from trainwright.migrate.text.scan import scan_document, speaks_of_devices, unread
 from trainwright.migrate.text.shell import read_shell
+
+
+def learn_notebook(source: Source) -> Facts:
+    """What a notebook tells the other files: names that hold devices. It is meant to be run, and nobody imports it."""
+    book = read_notebook(source) if b"torch" in source.data else ""
+    if isinstance(book, str) or not book.cells:
+        return Facts(path=source.path, language="notebook")
+    learned = learn_python(book.python)
+    return Facts(
+        path=source.path,
+        language="notebook",
+        device_names=learned.device_names,
+        backend_names=learned.backend_names,
+        entry_point=True,
+    )
 
 
 def scan_notebook(source: Source, project: Project, options: Options) -> list[Remark]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from trainwright.migrate.knowledge.environment import npu_variable
-from trainwright.migrate.python.edits import word_edit
+from trainwright.migrate.python.edits import remark, word_edit
 from trainwright.migrate.python.module import PythonFile
 from trainwright.migrate.python.strings import StringRef
 from trainwright.migrate.remark import Edit, Remark, Safety
@@ -15,6 +16,8 @@ from trainwright.migrate.text.variables import value_safety
 NUMBER = "TW701"
 _CALLS = frozenset({"os.getenv", "os.putenv", "os.unsetenv"})
 _METHODS = frozenset({"get", "pop", "setdefault", "__contains__", "__getitem__", "setenv", "delenv"})
+_RUN = ("os.system", "os.popen", "subprocess.", "asyncio.create_subprocess_shell")
+_SET = re.compile(r"(?<![\w.])([A-Z][A-Z0-9_]*)=")
 _RANK: dict[Safety, int] = {"safe": 0, "unsafe": 1, "display": 2}
 
 
@@ -60,6 +63,27 @@ def variable_remark(ref: StringRef, file: PythonFile) -> Iterator[Remark]:
         if not _is_alone(file, ref.value, known):
             safety, reason = "unsafe", "The name also stands where it is not known to be the variable."
         yield made(safety=safety, edits=edits, detail=reason, advice=note)
+
+
+def command_remarks(ref: StringRef, file: PythonFile) -> Iterator[Remark]:
+    """Variables that a command sets which Python runs: ``os.system("NAME=0 program")``."""
+    call = file.parent(ref.node)
+    if not isinstance(call, ast.Call) or not file.named(call.func).startswith(_RUN):
+        return
+    for name in dict.fromkeys(_SET.findall(ref.value)):
+        variable = npu_variable(name)
+        if variable is not None and variable.npu:
+            yield remark(
+                file,
+                ref.node,
+                number=NUMBER,
+                title=f"environment variable {name} in a command",
+                advice=f"Set {variable.npu} instead. About {variable.npu}: {variable.note}.",
+                outcome="manual",
+                minutes=2,
+                evidence=variable.evidence,
+                name=name,
+            )
 
 
 def _literals(file: PythonFile, value: str) -> list[ast.expr]:

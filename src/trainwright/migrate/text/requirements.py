@@ -1,10 +1,8 @@
-"""Requirements: lines of requirement files, strings of PEP 508 in Python and TOML, and where packages come from."""
+"""Requirements: lines of requirement files, single strings of PEP 508, and where packages come from."""
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator
 from typing import Literal
 
 from trainwright.migrate.text.content import PackageIndex, Requirement, TextContent
@@ -16,7 +14,6 @@ _REQUIREMENT = re.compile(
 )
 _OPTION = re.compile(r"(?:--extra-index-url|--index-url|-i|--find-links|-f)(?:\s*=\s*|\s+)(?P<url>[^\s#]+)")
 _COMMENT = re.compile(r"(?:^|\s)#")
-_LISTS = frozenset({"install_requires", "requires", "setup_requires", "tests_require", "extras_require"})
 Origin = Literal["pip", "conda", "poetry"]
 
 
@@ -67,38 +64,3 @@ def requirement_at(text: str, start: int, end: int, source: Origin = "pip") -> R
         end=first + length,
         source=source,
     )
-
-
-def requirement_strings(tree: ast.Module) -> list[ast.Constant]:
-    """The literal requirements that a setup.py gives to ``setup()``, in source order.
-
-    Lists of literals, also through a name bound once, and the values of ``extras_require``.
-    """
-    lists = {
-        node.targets[0].id: node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
-    }
-    found: list[ast.Constant] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "setup":
-            for keyword in node.keywords:
-                if keyword.arg in _LISTS:
-                    found += _literals(keyword.value, lists)
-    return sorted(found, key=lambda node: (node.lineno, node.col_offset))
-
-
-def _literals(node: ast.expr, lists: dict[str, ast.expr]) -> Iterator[ast.Constant]:
-    if isinstance(node, ast.Name) and node.id in lists and not isinstance(lists[node.id], ast.Name):
-        yield from _literals(lists[node.id], {})
-    elif isinstance(node, ast.List | ast.Tuple | ast.Set):
-        for element in node.elts:
-            yield from _literals(element, lists)
-    elif isinstance(node, ast.Dict):
-        for value in node.values:
-            yield from _literals(value, lists)
-    elif isinstance(node, ast.BinOp):
-        yield from _literals(node.left, lists)
-        yield from _literals(node.right, lists)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node

@@ -37,7 +37,10 @@ def npu_value(value: str) -> tuple[Literal["device", "backend"], str] | None:
 
 
 def role_of(name: str, project: Project) -> Role | None:
-    """The role of a name such as ``device``, ``--dist-backend`` or ``dist_backend``."""
+    """The role of a name such as ``device``, ``--dist-backend`` or ``dist_backend``.
+
+    A declared option is judged as the code that declares it is, so that both are changed or neither is.
+    """
     argument = project.arguments.get(name)
     dest = argument.dest if argument else name.lstrip("-").replace("-", "_")
     if dest in project.backend_names:
@@ -45,7 +48,8 @@ def role_of(name: str, project: Project) -> Role | None:
     if dest in project.device_names:
         return Role(kind="device", declared=True)
     plain = dest.lower().strip("_")
-    declared = argument is not None
     if plain in _CONFIG_BACKENDS:
-        return Role(kind="backend", declared=declared)
-    return Role(kind="device", declared=declared) if plain in _CONFIG_DEVICES else None
+        return Role(kind="backend", declared=argument is not None and plain in BACKEND_NAMES)
+    if plain in _CONFIG_DEVICES:
+        return Role(kind="device", declared=argument is not None and plain in DEVICE_NAMES)
+    return None

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trainwright.migrate.document import Document
-from trainwright.migrate.remark import Edit, Remark
+from trainwright.migrate.knowledge.apis import npu_name_exists
+from trainwright.migrate.remark import Edit, Remark, Safety
 from trainwright.migrate.text.content import Setting, TextContent
 from trainwright.migrate.text.roles import npu_value, role_of
 
 NUMBER = "TW704"
 #: Files that run jobs elsewhere: their values choose machines and matrices, not the device of the program alone.
 _CI = re.compile(r"(?:^|/)\.(?:github|gitlab|buildkite|circleci|azure-pipelines|travis)|(?:^|/)ci/")
-_TRUE = frozenset({"true", "yes", "on", "1", "True", "TRUE"})
+#: Keys below the name of a setting that hold its value.
+_CARRIERS = frozenset({"value", "values", "default", "choices"})
 _SDPA = "Set sdpa, or eager."
 _FLASH_EVIDENCE = "transformers #36618, #36617"
 
@@ -99,7 +101,7 @@ def setting_remarks(document: Document) -> Iterator[Remark]:
         known = _known(setting)
         if known is not None:
             yield _manual(setting, known)
-        elif found := _device(setting, document):
+        elif found := _device(setting, document) or (document.options.style == "npu" and _other(setting)):
             yield found
 
 
@@ -124,7 +126,7 @@ def _manual(setting: Setting, entry: _Advice) -> Remark:
 
 def _device(setting: Setting, document: Document) -> Remark | None:
     spelled = npu_value(setting.value)
-    role = role_of(setting.key, document.project) if spelled else None
+    role = role_of(_name(setting), document.project) if spelled else None
     if spelled is None or role is None or role.kind != spelled[0]:
         return None
     title = f"{setting.key}: {setting.value}"
@@ -151,6 +153,36 @@ def _device(setting: Setting, document: Document) -> Remark | None:
         safety="unsafe" if doubt else "safe",
         confidence="inferred",
         edits=(Edit(start=setting.start, end=setting.end, new=spelled[1]),),
+        name=setting.key,
+    )
+
+
+def _name(setting: Setting) -> str:
+    """The key that says what a value is: ``device`` in ``device: {default: cuda}``, too."""
+    keys = [part for part in setting.path if part != "[]"]
+    return keys[-2] if len(keys) > 1 and keys[-1] in _CARRIERS else setting.key
+
+
+def _other(setting: Setting) -> Remark | None:
+    """Names of the NPU that frameworks read: accelerate's kind of run, classes to make by their dotted name."""
+    if setting.key == "distributed_type" and setting.value == "MULTI_GPU":
+        return _renamed(setting, "MULTI_NPU", "safe", "accelerate PR #1676; DistributedType.MULTI_NPU")
+    if setting.key in ("_target_", "class_path") and setting.value.startswith("torch.cuda."):
+        new = setting.value.replace("torch.cuda.", "torch.npu.", 1)
+        if npu_name_exists(new):
+            return _renamed(setting, new, "unsafe", "public names of torch_npu.npu")
+    return None
+
+
+def _renamed(setting: Setting, new: str, safety: Safety, evidence: str) -> Remark:
+    return Remark(
+        number=NUMBER,
+        start=setting.start,
+        end=setting.end,
+        title=f"{setting.key}: {setting.value}",
+        safety=safety,
+        edits=(Edit(start=setting.start, end=setting.end, new=new),),
+        evidence=evidence,
         name=setting.key,
     )
 

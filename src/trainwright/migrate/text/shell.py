@@ -125,7 +125,7 @@ class ShellReader:
 
     def _redirect(self) -> None:
         text = self.text
-        if text.startswith(("<(", ">("), self.at):
+        if text.startswith(("<(", ">("), self.at) and self._depth < _MOST_DEPTH:
             self.at += 2
             self.read(")", captured=True)
             return
@@ -204,7 +204,8 @@ class ShellReader:
             else:
                 parts.append(char)
                 self.at += 1
-        if self.at < self.end and self.text[self.at] == "(" and parts and parts[-1] == "=":
+        opens = self.at < self.end and self.text[self.at] == "("
+        if opens and parts and parts[-1] == "=" and self._depth < _MOST_DEPTH:
             return self._array(start, "".join(parts))
         return self._made(start, "".join(parts), (quote_start, quote_end), literal=literal, plain=plain)
 
@@ -255,7 +256,7 @@ class ShellReader:
 
     def _expansion(self) -> None:
         text = self.text
-        if text[self.at] == "`":
+        if text[self.at] == "`" and self._depth < _MOST_DEPTH:
             stop = text.find("`", self.at + 1, self.end)
             stop = self.end if stop < 0 else stop
             self._nested(self.at + 1, stop)
@@ -265,8 +266,10 @@ class ShellReader:
         elif text.startswith("$(", self.at) and self._depth < _MOST_DEPTH:
             self.at += 2
             self.read(")", captured=True)
-        elif text.startswith("${", self.at):
+        elif text.startswith("${", self.at) and self._depth < _MOST_DEPTH:
+            self._depth += 1
             self._braces()
+            self._depth -= 1
         elif match := _NAME.match(text, self.at + 1, self.end):
             self._use(match)
             self.at = match.end()

@@ -10,7 +10,7 @@ from trainwright.migrate.text.content import Command, TextContent, Word
 
 NUMBER = "TW702"
 PROGRAM = "nvidia-smi"
-EVIDENCE = "npu-smi command reference"
+EVIDENCE = "CANN asc-devkit documentation (npu-smi info)"
 #: Programs that run another one; with options that take a value.
 _WRAPPERS = frozenset({"sudo", "watch", "time", "timeout", "nohup", "srun", "exec", "command", "env", "nice", "xargs"})
 _ASKS = frozenset({"which", "command", "type", "hash", "where"})
