@@ -74,10 +74,8 @@ class Flow:
 
     def _attribute(self, expr: ast.AST, above: ast.Attribute, depth: int) -> Role | None:
         call = self._file.call_of(above)
-        if call is not None and above.attr in ("format", "lower", "strip"):
+        if call is not None and above.attr in ("format", "lower", "strip", "decode"):
             return self._role(call, depth)
-        if call is not None and above.attr in ("startswith", "split") and isinstance(expr, ast.Name | ast.Attribute):
-            return None
         return None
 
     def _keyword(self, expr: ast.AST, above: ast.keyword, depth: int) -> Role | None:

@@ -41,8 +41,7 @@ def string_refs(file: PythonFile, words: frozenset[str]) -> list[StringRef]:
     """Strings of a file that hold one of the words (lower case), each once."""
     found: dict[ast.expr, StringRef] = {}
     for node in file.index.strings:
-        value = node.value
-        if isinstance(value, bytes) or _is_documentation(file, node):
+        if _is_documentation(file, node) or (isinstance(node.value, bytes) and not _is_decoded(file, node)):
             continue
         whole = _whole(file, node)
         if whole in found:
@@ -56,6 +55,12 @@ def string_refs(file: PythonFile, words: frozenset[str]) -> list[StringRef]:
 
 def _is_documentation(file: PythonFile, node: ast.Constant) -> bool:
     return isinstance(file.parent(node), ast.Expr)
+
+
+def _is_decoded(file: PythonFile, node: ast.Constant) -> bool:
+    """``b"cuda".decode()``: bytes that become a string at once."""
+    above = file.parent(node)
+    return isinstance(above, ast.Attribute) and above.attr == "decode" and file.call_of(above) is not None
 
 
 def _whole(file: PythonFile, node: ast.expr) -> ast.expr:
@@ -73,4 +78,6 @@ def _text(file: PythonFile, node: ast.expr) -> str | None:
         parts = [part.value if isinstance(part, ast.Constant) else "{}" for part in node.values]
         return "".join(str(part) for part in parts)
     value = file.constant(node)
+    if isinstance(value, bytes):
+        return value.decode("ascii", "replace")
     return value if isinstance(value, str) else None

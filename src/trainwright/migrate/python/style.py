@@ -55,7 +55,10 @@ def device_edit(file: PythonFile, node: ast.expr, value: str) -> Edit | None:
     if file.options.style == "npu":
         if isinstance(node, ast.BinOp):
             return replace(file, node, repr(value.replace("cuda", "npu")))
-        return word_edit(file, node, "cuda", "npu")
+        edit = word_edit(file, node, "cuda", "npu")
+        if edit is None and isinstance(node, ast.Constant) and value.startswith("cuda"):
+            return replace(file, node, f'"{value.replace("cuda", "npu", 1)}"')  # "cu" "da"
+        return edit
     if not torch_visible(file, node):
         return None
     if value == "cuda" and not isinstance(node, ast.JoinedStr):

@@ -61,7 +61,26 @@ def _edit(ref: NameRef, below: str, file: PythonFile) -> Edit | None:
         return replace(file, ref.node, name) if name and whole and ref.name == f"torch.cuda.{below}" else None
     if isinstance(spelled, ast.Attribute):
         return rename_attribute(file, spelled, "npu")
-    return replace(file, spelled, '"npu"') if isinstance(spelled, ast.Constant) and spelled.value == "cuda" else None
+    if isinstance(spelled, ast.Constant) and spelled.value in ("cuda", "torch.cuda"):
+        return replace(file, spelled, f'"{spelled.value.replace("cuda", "npu")}"')
+    return None
+
+
+def _private(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
+    last = ref.name.removeprefix("torch._C.").partition(".")[0]
+    if last.startswith(("_cuda_", "_CUDA", "_cudart", "_nvtx")):
+        yield remark(
+            file,
+            ref.node,
+            number=RULE.number,
+            title=f"torch._C.{last} is a part of torch built with CUDA",
+            name=f"torch._C.{last}",
+            detail="A torch without CUDA does not have it: the access raises AttributeError.",
+            advice="use the public function of torch.npu that does the same, or guard it so that it runs on CUDA only",
+            outcome="manual",
+            confidence=ref.confidence,
+            minutes=20,
+        )
 
 
 RULE = Rule(
@@ -72,5 +91,8 @@ RULE = Rule(
     before="torch.cuda.synchronize()",
     after="torch.npu.synchronize()",
     safety="safe",
-    hooks=(NameHook(names=("torch.cuda.*",), visit=_visit),),
+    hooks=(
+        NameHook(names=("torch.cuda.*",), visit=_visit),
+        NameHook(names=("torch._C.*",), visit=_private),
+    ),
 )
