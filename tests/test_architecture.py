@@ -28,6 +28,8 @@ LEAF_FOLDERS = {
     "core/executors",
     "trace/readers",
     "report/renderers",
+    "migrate/languages",
+    "migrate/rules",
     "analyze/analyses",
     "cli/commands",
 }

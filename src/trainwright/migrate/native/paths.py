@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 
 _LIMIT = 400  # texts per expression; more is no list of sources
 _DEPTH = 30
+_NESTED = 6
 #: Calls whose value is that of their first argument, as far as paths go.
 _SAME = frozenset(("abspath", "fspath", "glob", "iglob", "list", "normpath", "realpath", "relpath", "sorted", "str"))
 _PATHS = frozenset(("Path", "PurePath", "PosixPath", "set", "tuple"))
@@ -27,6 +28,7 @@ class Texts:
 
     def __init__(self, nodes: Iterable[ast.AST]) -> None:
         self._bound: dict[str, list[ast.expr]] = defaultdict(list)
+        self._open: set[int] = set()  # the bindings that are being evaluated
         for node in nodes:
             for name, value in _bindings(node):
                 self._bound[name].append(value)
@@ -67,9 +69,15 @@ class Texts:
         return []
 
     def _name(self, name: str, env: Mapping[str, list[str]], depth: int) -> list[str]:
-        """Everything a name is bound to; inside its own bindings (``x = [f(y) for y in x]``) it holds nothing new."""
-        inner = {**env, name: []}
-        return [text for value in self._bound.get(name, []) for text in self._texts(value, inner, depth)][:_LIMIT]
+        """Everything a name is bound to; a binding that uses the name itself sees its other bindings."""
+        found: list[str] = []
+        for value in self._bound.get(name, []):
+            if id(value) in self._open or len(self._open) > _NESTED:
+                continue
+            self._open.add(id(value))
+            found += self._texts(value, env, depth)
+            self._open.discard(id(value))
+        return found[:_LIMIT]
 
     def _part(self, part: ast.expr, env: Mapping[str, list[str]], depth: int) -> list[str]:
         value = part.value if isinstance(part, ast.FormattedValue) else part
@@ -145,7 +153,13 @@ def _product(parts: list[list[str]], join: object) -> list[str]:
 
 def _joined(parts: tuple[str, ...]) -> str:
     """A path of these parts, always relative: what is in front of it is not known."""
-    return "/".join(part.strip("/") for part in parts if part.strip("/"))
+    path = ""
+    for part in (part.strip("/") for part in parts):
+        if path and part.startswith(f"{path}/"):
+            path = part  # found below the same folder before, so the running program holds an absolute path here
+        elif part:
+            path = f"{path}/{part}" if path else part
+    return path
 
 
 def _last(func: ast.expr) -> str:

@@ -91,13 +91,17 @@ def _head(masked: bytes, at: int) -> tuple[str, int] | None:
 
 
 def closing_angle(masked: bytes, at: int) -> int:
-    """Offset behind the ``>`` that closes the ``<`` at `at`, within a statement."""
-    depth = 0
-    for index in range(at, min(len(masked), at + 2000)):
+    """Offset behind the ``>`` that closes the ``<`` at `at`, within a statement; brackets are stepped over."""
+    depth, index, end = 0, at, min(len(masked), at + 2000)
+    while index < end:
         char = masked[index : index + 1]
+        if char == b"(":
+            index = closing(masked, index)
+            continue
         depth += (char == b"<") - (char == b">")
+        index += 1
         if not depth or char in (b";", b"{"):
-            return index + 1
+            return index
     return at + 1
 
 

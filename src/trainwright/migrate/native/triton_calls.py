@@ -10,7 +10,8 @@ from trainwright.migrate.native.triton_values import Block, ElementType, Size, T
 if TYPE_CHECKING:
     from trainwright.migrate.native.triton_kernel import Walk
 
-_BLOCK_MAKERS = frozenset(("make_block_ptr", "make_tensor_descriptor", "_experimental_make_tensor_descriptor"))
+#: What makes a block, and where the shape of the block stands among its arguments.
+_BLOCK_MAKERS = {"make_block_ptr": 4, "make_tensor_descriptor": 3, "_experimental_make_tensor_descriptor": 3}
 _FILLED = frozenset(("zeros", "full", "empty"))
 _LIKE = frozenset(("zeros_like", "full_like", "empty_like"))
 _REDUCTIONS = frozenset(("sum", "max", "min", "argmax", "argmin", "reduce", "xor_sum"))
@@ -65,9 +66,8 @@ def _made(
         side: Size = last - first if isinstance(first, int) and isinstance(last, int) else last
         return Tile(shape=(side,), element_bytes=4)
     if name in _BLOCK_MAKERS:
-        at = given.get("block_shape") or next(
-            (node for node in reversed(call.args) if isinstance(node, ast.Tuple)), None
-        )
+        place = _BLOCK_MAKERS[name]
+        at = given.get("block_shape") or (call.args[place] if len(call.args) > place else None)
         shape = walk.shape(at)
         return Block(shape=shape) if shape else None
     if name in _FILLED:
