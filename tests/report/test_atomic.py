@@ -23,21 +23,36 @@ def _names(path: Path) -> list[str]:
 def test_a_file_is_written_with_the_folders_above_it(tmp_path: Path) -> None:
     path = tmp_path / "new" / "a.txt"
 
-    assert write_file(path, "é\ud800\n") == path
+    assert write_file(path, "é\ud800\n", mark="é") == path
     assert path.read_bytes() == "é?\n".encode()
     assert _names(path.parent) == ["a.txt"]
 
 
 def test_a_file_that_exists_is_kept_unless_forced(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    path.write_text("old")
+    path.write_text("our old")
 
     with pytest.raises(OutputError, match="--force"):
-        write_file(path, "new")
-    assert path.read_text() == "old"
+        write_file(path, "our new", mark="our ")
+    assert path.read_text() == "our old"
 
-    write_file(path, "new", force=True)
-    assert path.read_text() == "new"
+    write_file(path, "our new", mark="our ", force=True)
+    assert path.read_text() == "our new"
+
+
+def test_a_file_of_others_is_never_replaced_and_an_empty_one_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("theirs")
+    (tmp_path / "link").symlink_to(path)
+
+    for target in (path, tmp_path / "link"):
+        with pytest.raises(OutputError, match="never overwritten"):
+            write_file(target, "our new", mark="our ", force=True)
+    assert path.read_text() == "theirs"
+
+    path.write_text("")
+    write_file(path, "our new", mark="our ", force=True)
+    assert path.read_text() == "our new"
 
 
 @pytest.mark.parametrize("target", ["folder", "/dev/null"])
@@ -47,17 +62,17 @@ def test_what_is_no_file_is_never_replaced(tmp_path: Path, target: str) -> None:
         path.mkdir()
 
     with pytest.raises(OutputError, match="is not a file"):
-        write_file(path, "new", force=True)
+        write_file(path, "new", mark="new", force=True)
 
 
 def test_a_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("old")
     (tmp_path / "link").symlink_to("real")
 
-    write_file(tmp_path / "link", "new", force=True)
+    write_file(tmp_path / "link", "old and new", mark="old", force=True)
 
     assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "real").read_text() == "new"
+    assert (tmp_path / "real").read_text() == "old and new"
 
 
 @pytest.mark.parametrize("name", ["a/b", "x\0y", "n" * 300])
@@ -65,7 +80,7 @@ def test_a_name_that_cannot_be_is_explained(tmp_path: Path, name: str) -> None:
     (tmp_path / "a").write_text("a file, not a folder")
 
     with pytest.raises(OutputError, match="cannot write"):
-        write_file(tmp_path / name, "text")
+        write_file(tmp_path / name, "text", mark="text")
     assert _names(tmp_path) == ["a"]
 
 
@@ -78,7 +93,7 @@ def test_an_interruption_leaves_the_old_file_and_nothing_else(tmp_path: Path, mo
 
     monkeypatch.setattr(atomic.os, "fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        write_file(path, "new", force=True)
+        write_file(path, "old and new", mark="old", force=True)
     with pytest.raises(KeyboardInterrupt):
         _folder(tmp_path / "folder", a="1")
 

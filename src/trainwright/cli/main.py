@@ -6,13 +6,14 @@ Exit codes: 0 fine, 1 the thing asked about is not fine, 2 wrong input or use, 3
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
 from trainwright import __version__
 from trainwright.cli.command import COMMANDS
-from trainwright.core.errors import TrainwrightError
+from trainwright.cli.interrupts import noted_interrupts
+from trainwright.cli.streams import drop_output, say, show
+from trainwright.core.errors import OutputError, TrainwrightError
 
 _DESCRIPTION = """\
 Take a large-model training job to an Ascend NPU cluster, correct and fast.
@@ -30,26 +31,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.command is None:
         parser.print_help()
         return 2
-    try:
-        return COMMANDS[chosen.command].run(chosen)
-    except TrainwrightError as error:
-        print(f"trainwright {chosen.command}: {error}", file=sys.stderr)
+    with noted_interrupts() as interrupts:
+        try:
+            return _run(chosen)
+        except Exception as error:
+            if interrupts.seen:  # native code made another error of it
+                return _interrupted(chosen)
+            return _failed(error, chosen)
+        except KeyboardInterrupt:
+            return _interrupted(chosen)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    """Run the command and see its answer out."""
+    if sys.stdout is None:
+        raise OutputError("standard output is closed, so nothing can be shown", todo="send it to a file or a terminal")
+    code = COMMANDS[chosen.command].run(chosen)
+    show("")
+    return code
+
+
+def _failed(error: Exception, chosen: argparse.Namespace) -> int:
+    """Say what went wrong; the exit code."""
+    if isinstance(error, TrainwrightError):
+        say(f"trainwright {chosen.command}: {error}")
         return error.exit_code
-    except KeyboardInterrupt:
-        print(f"\ntrainwright {chosen.command}: interrupted; nothing was left half-written", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output went away: not an error of ours
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):  # the reader of our output went away: not an error of ours
+        drop_output()
         return 0
-    except Exception as error:
-        if chosen.traceback:
-            raise
-        print(
-            f"trainwright {chosen.command}: internal error: {type(error).__name__}: {error}\n"
-            "This is a bug in trainwright, not in your data. What to do: run it again with --traceback and report it.",
-            file=sys.stderr,
-        )
-        return INTERNAL
+    if chosen.traceback:
+        raise error
+    say(
+        f"trainwright {chosen.command}: internal error: {type(error).__name__}: {error}\n"
+        "This is a bug in trainwright, not in your data. What to do: run it again with --traceback and report it."
+    )
+    return INTERNAL
+
+
+def _interrupted(chosen: argparse.Namespace) -> int:
+    say(f"\ntrainwright {chosen.command}: interrupted; nothing was left half-written")
+    return INTERRUPTED
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -12,7 +12,7 @@ def add_run(parser: argparse.ArgumentParser, *, many: bool = True) -> None:
         "run",
         metavar="RUN",
         nargs="+" if many else 1,
-        type=Path,
+        type=some_path,
         help="folder of a run (all ranks below it are found) or a single profile file",
     )
     parser.add_argument("--jobs", type=_positive, metavar="N", help="most worker processes (default: the CPUs)")
@@ -21,8 +21,8 @@ def add_run(parser: argparse.ArgumentParser, *, many: bool = True) -> None:
 def add_outputs(parser: argparse.ArgumentParser) -> None:
     """Where and how results are shown."""
     parser.add_argument("--json", action="store_true", help="machine-readable answer on standard output")
-    parser.add_argument("--csv", type=Path, metavar="DIR", help="also write every table as a CSV file into DIR")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="also write one offline page with plots")
+    parser.add_argument("--csv", type=some_path, metavar="DIR", help="also write every table as a CSV file into DIR")
+    parser.add_argument("--html", type=some_path, metavar="FILE", help="also write one offline page with plots")
     parser.add_argument("--force", action="store_true", help="overwrite outputs that exist")
     parser.add_argument(
         "--top",
@@ -33,6 +33,13 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--where", metavar="SQL", help="keep only rows for which this holds, e.g. \"rank = 0 AND name LIKE '%%mm%%'\""
     )
+
+
+def some_path(text: str) -> Path:
+    """A path out of an argument; an empty one, left by a variable without a value, would be the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("the path is empty (for the current folder, write .)")
+    return Path(text)
 
 
 def _positive(text: str) -> int:

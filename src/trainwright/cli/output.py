@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import replace
 
+from trainwright.cli.streams import say, show
 from trainwright.core.result import Result, Table
 from trainwright.report.renderer import RENDERERS, Page
 
@@ -35,9 +35,9 @@ def emit(page: Page, options: argparse.Namespace) -> None:
         written += RENDERERS["csv-data"].write(data, options.csv, force=options.force)
     if options.html is not None:
         written += RENDERERS["html"].write(page, options.html, force=options.force)
-    sys.stdout.write(RENDERERS["json-data"].render(data) if options.json else RENDERERS["console"].render(page))
+    show(RENDERERS["json-data"].render(data) if options.json else RENDERERS["console"].render(page))
     for path in written:
-        print(f"wrote {path}", file=sys.stderr)
+        say(f"wrote {path}")
 
 
 def _cut(result: Result, top: int) -> Result:

@@ -16,7 +16,7 @@ MOST_BARS = 16
 @contextmanager
 def progress(label: str, *, numbered: bool = True) -> Iterator[OnProgress]:
     """An `OnProgress` that draws while the block runs; bars of several units are `numbered`."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield no_progress
         return
     from rich.console import Console

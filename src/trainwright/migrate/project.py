@@ -116,6 +116,17 @@ class Project:
         return ends
 
     @cached_property
+    def packages(self) -> frozenset[str]:
+        """Dotted names of all modules and of the packages above them."""
+        found = set()
+        for module in self.modules:
+            name = module
+            while name and name not in found:
+                found.add(name)
+                name = name.rpartition(".")[0]
+        return frozenset(found)
+
+    @cached_property
     def classes(self) -> dict[str, tuple[str, ...]]:
         """Full dotted name of every class of the project -> dotted names of its bases."""
         return {

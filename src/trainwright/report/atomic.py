@@ -18,26 +18,39 @@ from trainwright.core.errors import OutputError
 _FORCE = "choose another name, or overwrite it with `--force`"
 
 
-def write_file(path: Path, text: str, *, force: bool = False) -> Path:
+def write_file(path: Path, text: str, *, mark: str, force: bool = False) -> Path:
     """Write a text file in UTF-8; folders above it are made. A link is followed, never replaced.
 
+    With `force`, a file that an earlier call wrote is replaced. It is known by `mark`, the text with which every file
+    of its kind begins. An empty file holds nothing to lose; any other file is never replaced.
+
     Raises:
-        OutputError: the file exists and `force` is not set, it is not a regular file, or it cannot be written.
+        OutputError: the file exists and `force` is not set, it is not one of ours, or it cannot be written.
     """
+    assert mark, "a mark that every file carries is none"
+    assert text.startswith(mark), "a file must begin with the mark by which it is known"
     with _explained(path):
         target = path.resolve()
         if target.exists():
-            if not target.is_file():
-                raise OutputError(
-                    f"{path} is not a file", allowed="a new or a regular file", todo="choose another name"
-                )
-            if not force:
-                raise OutputError(f"{path} exists", todo=_FORCE)
+            _check_file(path, target, mark, force)
         target.parent.mkdir(parents=True, exist_ok=True)
         with _staged(target) as staged:
             _write(staged, text)
             staged.replace(target)
     return path
+
+
+def _check_file(path: Path, target: Path, mark: str, force: bool) -> None:
+    if not target.is_file():
+        raise OutputError(f"{path} is not a file", allowed="a new or a regular file", todo="choose another name")
+    if target.stat().st_size and not _begins_with(target, mark):
+        raise OutputError(
+            f"{path} exists and is not a report of trainwright: it is never overwritten",
+            allowed="a new file, or one that trainwright wrote",
+            todo="choose another name",
+        )
+    if not force:
+        raise OutputError(f"{path} exists", todo=_FORCE)
 
 
 def write_folder(path: Path, files: Mapping[str, str], *, mark: tuple[str, str], force: bool = False) -> list[Path]:

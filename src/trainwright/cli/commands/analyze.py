@@ -4,6 +4,7 @@ Reads Ascend, GPU and CPU profiles of one rank or many, and splits the time of e
 communication, free time, bubble and preparing; the free time into its causes (host-bound launch, synchronisation,
 data loading, garbage collection, allocator, compile); then by operator, kernel, shape, module and call stack;
 communication with bandwidth; memory peaks with what was live; host APIs. Times are exact: parts add up.
+Ends with 1 when a rank could not be read.
 """
 
 from __future__ import annotations
@@ -27,27 +28,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Analyse and show."""
     from trainwright.analyze.engine import analyze_run
+    from trainwright.cli.inputs import every_rank_answered, open_inputs, shell_words
     from trainwright.cli.output import emit
-    from trainwright.cli.progress import progress
     from trainwright.report.renderer import Page
-    from trainwright.trace.ingest import open_run
 
-    with progress("rank") as on_progress:
-        opened = open_run(options.run, jobs=options.jobs, on_progress=on_progress)
+    opened = open_inputs(options)
     result = analyze_run(opened, options.only, jobs=options.jobs)
-    paths = " ".join(str(path) for path in options.run)
+    paths = shell_words(options.run)
+    steps = [f"trainwright analyze {paths} --html report.html"]
+    if len(options.run) == 1:  # SQL takes one run
+        query = "SELECT name, sum(dur_ns) AS total_ns FROM slices GROUP BY name ORDER BY 2 DESC LIMIT 10"
+        steps.append(f'trainwright sql {paths} "{query}"')
     page = Page(
         command="analyze",
         title="Where the time goes",
-        subtitle=f"{paths}: {len(opened.ranks)} rank(s)",
+        subtitle=f"{' '.join(map(str, options.run))}: {len(opened.ranks)} rank(s)",
         result=result,
-        next_steps=(
-            f"trainwright analyze {paths} --html report.html",
-            f'trainwright sql {paths} "SELECT name, sum(dur_ns) AS total_ns FROM slices GROUP BY name ORDER BY 2 DESC"',
-        ),
+        next_steps=tuple(steps),
     )
     emit(page, options)
-    return 0
+    return int(not every_rank_answered(result))
 
 
 COMMAND = Command(

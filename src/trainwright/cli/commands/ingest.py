@@ -24,24 +24,22 @@ def run(options: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from trainwright.analyze.engine import analyze_run
+    from trainwright.cli.inputs import every_rank_answered, open_inputs, shell_words
     from trainwright.cli.output import emit
-    from trainwright.cli.progress import progress
     from trainwright.report.renderer import Page
-    from trainwright.trace.ingest import open_run, store_dir
+    from trainwright.trace.ingest import store_dir
 
-    with progress("rank") as on_progress:
-        opened = open_run(options.run, jobs=options.jobs, on_progress=on_progress)
+    opened = open_inputs(options)
     result = replace(analyze_run(opened, ["ranks"], jobs=options.jobs), extra={"store": str(store_dir())})
-    paths = " ".join(str(path) for path in options.run)
     page = Page(
         command="ingest",
         title="What was read",
         subtitle=f"{len(opened.ranks)} rank(s), store {store_dir()}",
         result=result,
-        next_steps=(f"trainwright analyze {paths}",),
+        next_steps=(f"trainwright analyze {shell_words(options.run)}",),
     )
     emit(page, options)
-    return int(any(entry.code == "rank-not-read" for entry in opened.quality))
+    return int(not every_rank_answered(result))
 
 
 COMMAND = Command(

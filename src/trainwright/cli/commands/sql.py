@@ -25,16 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Query and show."""
     from trainwright.analyze.query import describe_tables, run_query
+    from trainwright.cli.inputs import open_inputs
     from trainwright.cli.output import emit
-    from trainwright.cli.progress import progress
     from trainwright.core.errors import InputError
     from trainwright.report.renderer import Page
-    from trainwright.trace.ingest import open_run
 
     if not options.query and not options.tables:
         raise InputError("no query given", allowed="one SELECT statement in quotes, or --tables", todo="add one")
-    with progress("rank") as on_progress:
-        opened = open_run(options.run, jobs=options.jobs, on_progress=on_progress)
+    opened = open_inputs(options)
     result = describe_tables(opened) if options.tables else run_query(opened, options.query)
     if options.top is None and not options.tables:
         options.top = 0  # a query says itself how many rows it wants

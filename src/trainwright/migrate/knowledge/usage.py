@@ -33,5 +33,4 @@ def is_own_package(dotted: str, file: PythonFile) -> bool:
     """Whether the first part of an imported name is the project's own: at its top, or beside the importing file."""
     root = dotted.split(".", 1)[0]
     folder = file.source.path.rpartition("/")[0].replace("/", ".")
-    wanted = {root, f"{folder}.{root}"}
-    return any(name in wanted or name.startswith(tuple(f"{of}." for of in wanted)) for name in file.project.modules)
+    return root in file.project.packages or f"{folder}.{root}" in file.project.packages

@@ -49,7 +49,8 @@ class Console:
 
     def write(self, page: Page, path: Path, *, force: bool = False) -> list[Path]:
         """Write the text without colours to a file."""
-        return [write_file(path, _plain(list(_page(page, PLAIN_WIDTH))), force=force)]
+        text = _plain(list(_page(page, PLAIN_WIDTH)))
+        return [write_file(path, text, mark=text.partition("\n")[0], force=force)]
 
 
 def _width(terminal: bool) -> int:

@@ -24,6 +24,8 @@ from trainwright.report.summary import cards
 
 #: Most findings on a page.
 MOST_FINDINGS = 500
+#: How every page begins: by this we know one of ours.
+_MARK = '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="generator" content="trainwright'
 
 _QUALITY = TableSpec(
     name="input_quality",
@@ -52,7 +54,7 @@ class Html:
         style, script = _asset("page.css"), _asset("page.js")
         title = safe_text(page.title)
         return (
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            f'{_MARK} {__version__}">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
@@ -61,7 +63,7 @@ class Html:
 
     def write(self, page: Page, path: Path, *, force: bool = False) -> list[Path]:
         """Write the page to a file."""
-        return [write_file(path, self.render(page), force=force)]
+        return [write_file(path, self.render(page), mark=_MARK, force=force)]
 
 
 def _policy(script: str) -> str:

@@ -11,6 +11,9 @@ from trainwright.report.atomic import write_file
 from trainwright.report.contract import answer
 from trainwright.report.renderer import Page
 
+#: How every answer begins: by this we know one of ours.
+_MARK = '{\n"schema": "trainwright/'
+
 
 @dataclass(frozen=True, kw_only=True)
 class JsonData:
@@ -27,7 +30,7 @@ class JsonData:
 
     def write(self, page: Page, path: Path, *, force: bool = False) -> list[Path]:
         """Write the answer to a file."""
-        return [write_file(path, self.render(page), force=force)]
+        return [write_file(path, self.render(page), mark=_MARK, force=force)]
 
 
 def _part(key: str, value: Any) -> str:

@@ -20,6 +20,8 @@ from trainwright.report.wording import heading, human, is_text, place, printable
 
 MOST_FINDINGS = 200
 MOST_ROWS = 200
+#: How every file begins, which no viewer shows: by this we know one of ours.
+_MARK = "<!-- trainwright report -->\n"
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$-])")
 
 
@@ -37,7 +39,7 @@ class Markdown:
 
     def write(self, page: Page, path: Path, *, force: bool = False) -> list[Path]:
         """Write the page to a file."""
-        return [write_file(path, self.render(page), force=force)]
+        return [write_file(path, _MARK + self.render(page), mark=_MARK, force=force)]
 
 
 def _page(page: Page) -> Iterator[str]:

@@ -1,0 +1,51 @@
+"""Names below ``torch.cuda`` and what they are called on the NPU."""
+
+from __future__ import annotations
+
+from trainwright.migrate.knowledge.surface import modules, npu_name_exists
+
+#: Names that the support table lists under another name (torch_npu 2.8 API support table).
+RENAMED = {"CUDAGraph": "NPUGraph", "CUDAPluggableAllocator": "NPUPluggableAllocator"}
+#: Modules of torch.cuda that rules of their own speak of.
+APART = frozenset({"amp", "nvtx"})
+
+
+def npu_counterpart(dotted: str) -> str | None:
+    """The NPU name of a name below ``torch.cuda``; None when there is none.
+
+    A name of a submodule that ``torch.npu`` exports is found there (``torch.cuda.streams.Stream`` is
+    ``torch.npu.Stream``), another in the submodule of ``torch_npu.npu``: Python would load ``torch.npu.streams`` as a
+    second copy of the module, with classes that are not those of the first.
+    """
+    parts = [RENAMED.get(part, part) for part in dotted.split(".")[2:]]
+    if not parts:
+        return "torch.npu"
+    if f"torch_npu.npu.{parts[0]}" not in modules():
+        return _joined("torch.npu", parts) if npu_name_exists(f"torch.npu.{parts[0]}") else None
+    if len(parts) == 1:
+        return f"torch_npu.npu.{parts[0]}"
+    if parts[0] not in APART and npu_name_exists(f"torch.npu.{parts[1]}"):
+        return _joined("torch.npu", parts[1:])
+    return _joined("torch_npu.npu", parts) if npu_name_exists(f"torch_npu.npu.{parts[0]}.{parts[1]}") else None
+
+
+def npu_attribute(dotted: str) -> str | None:
+    """The name to write for an attribute below ``torch.cuda`` once its first two parts are ``torch.npu``; None: none.
+
+    Unlike `npu_counterpart` every other part stays where it is: ``torch.npu.streams.Stream``.
+    """
+    parts = [RENAMED.get(part, part) for part in dotted.split(".")[2:]]
+    whole = _joined("torch.npu", parts)
+    if not parts or not npu_name_exists(f"torch.npu.{parts[0]}"):
+        return None if parts else whole
+    module = f"torch_npu.npu.{parts[0]}" in modules()
+    return whole if not module or len(parts) == 1 or npu_name_exists(_joined("torch.npu", parts[:2])) else None
+
+
+def _joined(module: str, parts: list[str]) -> str:
+    return ".".join([module, *parts])
+
+
+def is_private(dotted: str) -> bool:
+    """Whether a part of the name begins with an underscore: the lists of public names say nothing about it."""
+    return any(part.startswith("_") for part in dotted.split("."))
