@@ -130,6 +130,7 @@ LEFT = [
     ("import torch.cuda.amp as amp\nrun(amp)\n", "as a module"),
     ("import torch\nself.cast = torch.cuda.amp.autocast\n", "handed on"),
     ('import torch\ngetattr(torch, "cuda").amp.autocast()\n', "at run time"),
+    ("import torch\nf = torch.get_autocast_gpu_dtype\n", "handed on"),
     ("from torch import get_autocast_gpu_dtype\nget_autocast_gpu_dtype()\n", "imported by itself"),
     (
         "try:\n    from torch.cuda.amp import autocast\nexcept ImportError:\n    from a import autocast\nautocast()\n",

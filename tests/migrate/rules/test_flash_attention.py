@@ -7,7 +7,8 @@ import ast
 import pytest
 
 from tests.migrate.python.check import migrated, remarks_of
-from trainwright.migrate.rules.flash_attention import RULE
+from trainwright.migrate.knowledge.surface import npu_name_exists
+from trainwright.migrate.rules.flash_attention import PACKAGES, RULE
 
 HEAD = "import torch\nfrom flash_attn import {0}\n"
 MASK = "torch.ones(2048, 2048, dtype=torch.bool, device={0}.device).triu(1)"
@@ -139,8 +140,32 @@ def test_no_edit_without_torch_or_in_another_style() -> None:
 GUARDED = "try:\n    from flash_attn import flash_attn_func\nexcept ImportError:\n    flash_attn_func = None\n"
 
 
-def test_a_guarded_use_is_a_note() -> None:
-    assert [
-        r.outcome for r in remarks_of(f"{GUARDED}if flash_attn_func is not None: flash_attn_func(q, k, v)\n", RULE)
-    ] == ["note"]
-    assert [r.outcome for r in remarks_of(f"{GUARDED}flash_attn_func(q, k, v)\n", RULE)] == ["manual"]
+CONDITIONS = [
+    ("if flash_attn_func is not None: {}", "note"),
+    ("y = {} if use_flash else plain(q, k, v)", "note"),
+    ("if flash_attn_func is None: pass\nelse: {}", "note"),
+    ("if not flash_available: {}", "manual"),
+    ("if use_flash_3: pass\nelse: {}", "manual"),
+    ("if causal: {}", "manual"),
+    ("{}", "manual"),
+]
+
+
+@pytest.mark.parametrize(("code", "outcome"), CONDITIONS)
+def test_a_guarded_use_under_a_condition_is_a_note(code: str, outcome: str) -> None:
+    code = GUARDED + code.format("flash_attn_func(q, k, v)") + "\n"
+    assert [found.outcome for found in remarks_of(code, RULE)] == [outcome]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_package_of_the_library(package: str) -> None:
+    code = f"from {package}.flash_attn_interface import _flash_attn_forward\n_flash_attn_forward(q, k, v)\n"
+    assert [found.outcome for found in remarks_of(code, RULE)] == ["manual"]
+
+
+@pytest.mark.parametrize(
+    "name", ["npu_fusion_attention", "npu_fusion_attention_grad", "npu_rotary_mul", "npu_rms_norm"]
+)
+def test_what_is_named_exists(name: str) -> None:
+    assert npu_name_exists(f"torch_npu.{name}")
+    assert npu_name_exists("torch_npu.npu_fused_infer_attention_score")

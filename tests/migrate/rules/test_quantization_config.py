@@ -15,6 +15,7 @@ CASES = [
     ("AutoModel.from_pretrained(n, torch_dtype=torch.bfloat16)", []),
     ("load(load_in_8bit=True)", []),
     ("isinstance(m, bnb.nn.Linear8bitLt)", []),
+    ("type(m) == bnb.nn.Linear8bitLt", []),
     ("bnb.functional.something(x)", []),
     ("BitsAndBytesConfig(load_in_8bit=True)", ["blocked"]),
     ("BitsAndBytesConfig(load_in_8bit=args.bits == 8, load_in_4bit=args.bits == 4)", ["manual", "manual"]),

@@ -17,6 +17,7 @@ HEAD = "import xformers.ops as xops\nfrom xformers.ops import fmha\n"
         "def memory_efficient_attention(q): ...\nmemory_efficient_attention(q)\n",
         "from xformers.ops import LowerTriangularMask\nm = LowerTriangularMask()\n",
         "class P:\n    def f(self): self.enable_xformers_memory_efficient_attention()\n",
+        "def enable_xformers(m): m.unet.enable_xformers_memory_efficient_attention()\n",
         "if hasattr(model, 'enable_xformers_memory_efficient_attention'): pass\n",
     ],
 )

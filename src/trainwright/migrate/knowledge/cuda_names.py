@@ -11,22 +11,20 @@ APART = frozenset({"amp", "nvtx"})
 
 
 def npu_counterpart(dotted: str) -> str | None:
-    """The NPU name of a name below ``torch.cuda``; None when there is none.
+    """Where an import finds what is now imported from ``torch.cuda``; None when the NPU has no such name.
 
-    A name of a submodule that ``torch.npu`` exports is found there (``torch.cuda.streams.Stream`` is
-    ``torch.npu.Stream``), another in the submodule of ``torch_npu.npu``: Python would load ``torch.npu.streams`` as a
-    second copy of the module, with classes that are not those of the first.
+    Below ``torch_npu.npu``, which is always at hand: ``torch.npu`` is that module, but only once torch_npu has been
+    imported, and ``torch.npu.streams`` would be loaded as a second copy whose classes are not those of the first.
     """
     parts = [RENAMED.get(part, part) for part in dotted.split(".")[2:]]
     if not parts:
-        return "torch.npu"
+        return "torch_npu.npu"
     if f"torch_npu.npu.{parts[0]}" not in modules():
-        return _joined("torch.npu", parts) if npu_name_exists(f"torch.npu.{parts[0]}") else None
-    if len(parts) == 1:
-        return f"torch_npu.npu.{parts[0]}"
-    if parts[0] not in APART and npu_name_exists(f"torch.npu.{parts[1]}"):
-        return _joined("torch.npu", parts[1:])
-    return _joined("torch_npu.npu", parts) if npu_name_exists(f"torch_npu.npu.{parts[0]}.{parts[1]}") else None
+        return _joined("torch_npu.npu", parts) if npu_name_exists(f"torch_npu.npu.{parts[0]}") else None
+    if len(parts) > 1 and parts[0] not in APART and npu_name_exists(f"torch_npu.npu.{parts[1]}"):
+        return _joined("torch_npu.npu", parts[1:])
+    known = len(parts) == 1 or npu_name_exists(f"torch_npu.npu.{parts[0]}.{parts[1]}")
+    return _joined("torch_npu.npu", parts) if known else None
 
 
 def npu_attribute(dotted: str) -> str | None:

@@ -70,10 +70,10 @@ def bound_edits(file: PythonFile, bound: BoundName, dotted: str) -> list[Edit]:
     Raises:
         CannotConvert: a use, or the name itself, does not allow it.
     """
-    if bound.doubt:
-        raise CannotConvert(bound.doubt)
     if any(_is_torch_amp(file, other) for other in bound.others):
         raise NotReached("the other branch takes it from torch.amp")
+    if bound.doubt:
+        raise CannotConvert(bound.doubt)
     if bound.others:
         raise CannotConvert(f"{bound.name} is bound to something else, too")
     if dotted != MODULE and not member(dotted):

@@ -59,7 +59,7 @@ def mapped(call: ast.Call, name: str, file: PythonFile) -> Mapped:
     unpadded = "unpadded" in last
     common = _COMMON[:3] if unpadded else _COMMON
     arguments = bound_arguments(call, (*own, *common))
-    if arguments is None or name.startswith(("flash_attn_interface.", "flash_attn.cute.")):
+    if arguments is None or not name.startswith("flash_attn.") or ".cute." in name:
         return _general(last)
     tensors = [arguments.get(parameter) for parameter in own if not parameter.startswith(("max", "cu_"))]
     if not all(is_plain(tensor) for tensor in tensors):

@@ -67,9 +67,13 @@ def is_optional(node: ast.AST, file: PythonFile, *, root: str, words: tuple[str,
     imports = [found for found in file.import_refs if found.name.partition(".")[0] == root]
     if not imports or not all(found.guarded for found in imports):
         return False
-    above = file.parent(node)
+    at, above = node, file.parent(node)
     while above is not None:
-        if isinstance(above, ast.If | ast.IfExp) and any(word in file.text(above.test).lower() for word in words):
-            return True
-        above = file.parent(above)
+        if isinstance(above, ast.If | ast.IfExp) and at is not above.test:
+            test = file.text(above.test).lower()
+            negated = "not " in test.replace("is not none", "") or "is none" in test
+            last = at is above.orelse or (isinstance(above.orelse, list) and at in above.orelse)
+            if negated == last and any(word in test for word in words):
+                return True
+        at, above = above, file.parent(above)
     return False

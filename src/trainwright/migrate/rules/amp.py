@@ -91,7 +91,9 @@ def _state(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
     """Functions of torch that ask or set what autocast does on CUDA devices."""
     new, count = _STATE[ref.name]
     call = ref.call
-    if call is not None and len(call.args) + len(call.keywords) == count and not any(map(_is_starred, call.args)):
+    if call is None and ref.name.endswith("_gpu_dtype"):
+        yield _said(ref.node, ref.name, file, lambda: _refuse("the function is handed on, not called"))
+    elif call is not None and len(call.args) + len(call.keywords) == count and not any(map(_is_starred, call.args)):
         yield _said(ref.node, ref.name, file, lambda: _state_edits(ref, call, new, file))
 
 

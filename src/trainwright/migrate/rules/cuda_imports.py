@@ -51,7 +51,8 @@ def _module(ref: ImportRef, name: str, file: PythonFile) -> Remark:
     if file.options.style != "npu":
         return _stays(alias, name, file)
     if isinstance(ref.node, ast.Import) and not alias.asname:
-        return _moves(alias, name, file, [rename_alias(file, alias, "torch.npu")])
+        new = "torch_npu.npu" if _imports_torch_before(alias, file) else "torch"
+        return _moves(alias, name, file, [rename_alias(file, alias, new)])
     target, known = npu_counterpart(name), bound_name(file, alias)
     attributes = [found for use in known.uses for found in _attributes(file, use, name)]
     missing = sorted({dotted for _, dotted in attributes if npu_attribute(dotted) is None})
@@ -65,8 +66,29 @@ def _module(ref: ImportRef, name: str, file: PythonFile) -> Remark:
         for node, dotted in attributes
         if (new := (npu_attribute(dotted) or "").rpartition(".")[2]) != node.attr
     ]
-    edit = alias_edit(file, alias, "npu") if isinstance(ref.node, ast.ImportFrom) else rename_alias(file, alias, target)
-    return _moves(alias, name, file, [edit, *renamed])
+    if isinstance(ref.node, ast.ImportFrom):
+        return _moves(alias, name, file, [*_out_of_torch(ref.node, alias, file), *renamed])
+    return _moves(alias, name, file, [rename_alias(file, alias, target), *renamed])
+
+
+def _imports_torch_before(alias: ast.alias, file: PythonFile) -> bool:
+    """Whether ``torch`` is bound without the import at hand, which may then go away."""
+    found = file.scope(alias).lookup("torch")
+    bindings = found[1] if found else []
+    return any(
+        isinstance(other.node, ast.alias) and other.kind == "import" and other.node.lineno < alias.lineno
+        for other in bindings
+    )
+
+
+def _out_of_torch(node: ast.ImportFrom, alias: ast.alias, file: PythonFile) -> list[Edit]:
+    """``from torch import cuda, nn`` in two statements; in one, with torch.npu, when a comment would be lost."""
+    others = [written(other, other.name) for other in node.names if other is not alias]
+    edit = split(file, node, [("torch", others), ("torch_npu", [written(alias, "npu")])]) if others else None
+    if edit is not None:
+        return [edit]
+    module = module_edit(file, node, "torch_npu") if not others else None
+    return [alias_edit(file, alias, "npu"), *([module] if module else [])]
 
 
 def _attributes(file: PythonFile, use: ast.expr, name: str) -> Iterator[tuple[ast.Attribute, str]]:
@@ -141,7 +163,7 @@ def _missing(alias: ast.alias, dotted: str, ref: ImportRef, file: PythonFile) ->
         file,
         alias,
         number=RULE.number,
-        title=f"{dotted} has no counterpart in torch.npu",
+        title=f"import of the private name {dotted}" if private else f"{dotted} has no counterpart in torch.npu",
         detail="The name is private: torch_npu may have it, its lists of public names do not say." if private else "",
         name=dotted,
         advice="use the public function of torch.npu that does the same" if private else "remove what uses it, or "
@@ -153,16 +175,17 @@ def _missing(alias: ast.alias, dotted: str, ref: ImportRef, file: PythonFile) ->
 
 
 def _moves(node: ast.AST, name: str, file: PythonFile, edits: list[Edit]) -> Remark:
+    """No import of torch_npu is needed besides: what is written here imports it."""
     return remark(
         file, node, number=RULE.number, title=f"import of {name}", name=name, safety="safe", edits=tuple(edits),
-        registers=True, evidence=_EVIDENCE,
+        evidence=_EVIDENCE,
     )  # fmt: skip
 
 
 def _left(node: ast.AST, name: str, file: PythonFile, detail: str) -> Remark:
     return remark(
         file, node, number=RULE.number, title=f"import of {name}", name=name, detail=detail, outcome="manual",
-        advice="import what the NPU has from torch.npu, and guard the rest so that it runs on CUDA only", minutes=5,
+        advice="import what the NPU has from torch_npu.npu, and guard the rest so that it runs on CUDA only", minutes=5,
     )  # fmt: skip
 
 
@@ -184,7 +207,7 @@ RULE = Rule(
     why="What is imported by itself stays bound to CUDA wherever it is used. Names that torch.npu has come from there; "
     "names that it lacks stay behind in a statement of their own, to be dealt with one by one.",
     before="from torch.cuda import Event, nccl, synchronize",
-    after="from torch.npu import Event, synchronize\nfrom torch.cuda import nccl",
+    after="from torch_npu.npu import Event, synchronize\nfrom torch.cuda import nccl",
     safety="safe",
     hooks=(ImportHook(roots=("torch",), visit=_visit),),
 )

@@ -14,6 +14,8 @@ from trainwright.migrate.python.style import torch_visible
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import NameHook, Rule
 
+#: The second version, and the names that the third one goes by.
+PACKAGES = ("flash_attn", "flash_attn_interface", "flash_attn_3", "flashattn_hopper")
 _PADDING = (
     "it is plain PyTorch: copy the function out of flash_attn/bert_padding.py into the project, "
     "as transformers does for the NPU in integrations/npu_flash_attention.py",
@@ -32,6 +34,12 @@ _OTHERS: dict[str, tuple[str, int, str]] = {
         "write it with operators of torch, or torch_npu.npu_fusion_attention where it computes attention",
         60,
         "transformers #36618",
+    ),
+    "flash_attn.flash_attn_interface": (
+        "torch_npu.npu_fusion_attention returns the output, then the maximum and the sum of the softmax, of which the "
+        "log-sum-exp is max + log(sum); its backward pass on its own is torch_npu.npu_fusion_attention_grad",
+        60,
+        EVIDENCE,
     ),
     "flash_attn.bert_padding": _PADDING,
     "flash_attn.layers.rotary": _ROTARY,
@@ -99,5 +107,5 @@ RULE = Rule(
     after='out = torch_npu.npu_fusion_attention(q, k, v, q.shape[2], "BSND", scale=q.shape[-1] ** -0.5, '
     "atten_mask=torch.ones(2048, 2048, dtype=torch.bool, device=q.device).triu(1), sparse_mode=3)[0]",
     safety="unsafe",
-    hooks=(NameHook(names=("flash_attn.*", "flash_attn_interface.*"), visit=_visit),),
+    hooks=(NameHook(names=tuple(f"{package}.*" for package in PACKAGES), visit=_visit),),
 )

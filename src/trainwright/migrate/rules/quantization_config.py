@@ -58,6 +58,8 @@ def _layer(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
     eight = last in _LAYERS_8 or ref.name == "bitsandbytes.matmul"
     if not (eight or last in _LAYERS_4) or is_own_package(ref.name, file) or not is_use(ref, file):
         return
+    if isinstance(file.parent(ref.node), ast.Compare):
+        return  # a question about a layer that is there already
     made = ref.call is not None or isinstance(file.parent(ref.node), ast.ClassDef)
     yield remark(
         file, ref.node, number=RULE.number, title=f"{last} of bitsandbytes", name=ref.name,

@@ -109,13 +109,22 @@ def _switch(node: ast.Attribute, file: PythonFile) -> Iterator[Remark]:
     """``model.enable_xformers_memory_efficient_attention()``."""
     if file.call_of(node) is None:
         return
-    if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
+    if _forwards(node, file):
         return  # the library that offers the switch, not a program that throws it
     yield remark(
         file, node, number=RULE.number, title=f"{node.attr} switches xformers on",
         advice="remove the call: the attention of torch, scaled_dot_product_attention, runs on the NPU",
         outcome="manual", confidence="inferred", minutes=2, evidence=_ISSUES,
     )  # fmt: skip
+
+
+def _forwards(node: ast.Attribute, file: PythonFile) -> bool:
+    """Whether the call stands in a method for the same switch, or is one of an object on itself."""
+    above: ast.AST | None = node
+    while above is not None and not isinstance(above, ast.FunctionDef):
+        above = file.parent(above)
+    own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+    return own or (isinstance(above, ast.FunctionDef) and ("xformers" in above.name or "fn_recursive" in above.name))
 
 
 RULE = Rule(
