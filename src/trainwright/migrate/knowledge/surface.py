@@ -43,13 +43,17 @@ def modules() -> frozenset[str]:
     return frozenset({name.rpartition(".")[0] for name in wheel_names()})
 
 
+#: Members of enumerations, which no list of names of modules holds (torch_npu/profiler, torch_npu 2.8).
+_MEMBERS = frozenset({"torch_npu.profiler.ProfilerActivity.CPU", "torch_npu.profiler.ProfilerActivity.NPU"})
+
+
 @cache
 def npu_name_exists(dotted: str) -> bool:
     """Whether a dotted name exists in torch_npu: ``torch.npu.Event``, ``torch_npu.npu_fusion_attention``.
 
     A name that is neither below ``torch.npu`` nor of torch_npu is not on the NPU side: False.
     """
-    if dotted in {"torch_npu", "torch.npu", "torch_npu.npu"}:
+    if dotted in {"torch_npu", "torch.npu", "torch_npu.npu"} | _MEMBERS:
         return True
     if dotted.startswith("torch.ops.npu."):
         return dotted.split(".")[3] in operators("custom")

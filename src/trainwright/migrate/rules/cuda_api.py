@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from trainwright.migrate.knowledge.surface import npu_name_exists
+from trainwright.migrate.knowledge.cuda_names import RENAMED, npu_attribute
 from trainwright.migrate.python.edits import carrier, remark, rename_attribute, replace
 from trainwright.migrate.python.module import NameRef, PythonFile
 from trainwright.migrate.python.style import agnostic_name, torch_visible
@@ -23,13 +23,13 @@ def _visit(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
     below = ref.name.removeprefix("torch.cuda").lstrip(".").partition(".")[0]
     if below in _ELSEWHERE or below.endswith(("Tensor", "Storage")) or file.options.style == "shim":
         return
-    if below and not npu_name_exists(f"torch.npu.{below}"):
+    if npu_attribute(ref.name) is None:
         yield remark(
             file,
             ref.node,
             number=RULE.number,
-            title=f"torch.cuda.{below} has no counterpart in torch.npu",
-            name=f"torch.cuda.{below}",
+            title=f"{ref.name} has no counterpart in torch.npu",
+            name=ref.name,
             advice="remove the call, or guard it so that it runs on CUDA only",
             outcome="blocked",
             confidence=ref.confidence,
@@ -37,33 +37,44 @@ def _visit(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
             evidence="public names of torch_npu.npu, torch_npu 2.8",
         )
         return
-    edit = _edit(ref, below, file)
-    if edit is not None:
-        yield remark(
-            file,
-            ref.node,
-            number=RULE.number,
-            title=f"torch.cuda.{below}" if below else "torch.cuda",
-            name=f"torch.cuda.{below}".rstrip("."),
-            safety="safe",
-            confidence=ref.confidence,
-            edits=(edit,),
-            registers=True,
-        )
-
-
-def _edit(ref: NameRef, below: str, file: PythonFile) -> Edit | None:
-    """The edit of the part that spells ``torch.cuda``; None where an import or an alias elsewhere spells it."""
     spelled = carrier(file, ref.node, "torch.cuda")
-    if file.options.style == "agnostic":
-        name = agnostic_name(file, below)
-        whole = isinstance(spelled, ast.Attribute) and torch_visible(file, ref.node)
-        return replace(file, ref.node, name) if name and whole and ref.name == f"torch.cuda.{below}" else None
-    if isinstance(spelled, ast.Attribute):
-        return rename_attribute(file, spelled, "npu")
-    if isinstance(spelled, ast.Constant) and spelled.value in ("cuda", "torch.cuda"):
-        return replace(file, spelled, f'"{spelled.value.replace("cuda", "npu")}"')
-    return None
+    if spelled is None:
+        return  # an import or an alias elsewhere spells torch.cuda, and is rewritten there
+    edits = _agnostic(ref, below, spelled, file) if file.options.style == "agnostic" else _npu(ref, spelled, file)
+    yield remark(
+        file,
+        ref.node,
+        number=RULE.number,
+        title=f"torch.cuda.{below}".rstrip("."),
+        name=ref.name,
+        advice="" if edits else "this torch has no form of it for every device: choose by the type of the device",
+        outcome="replaced" if edits else "manual",
+        safety="safe" if edits else "display",
+        confidence=ref.confidence,
+        edits=edits,
+        registers=True,
+        minutes=0 if edits else 10,
+    )
+
+
+def _agnostic(ref: NameRef, below: str, spelled: ast.AST, file: PythonFile) -> tuple[Edit, ...]:
+    name = agnostic_name(file, below)
+    whole = isinstance(spelled, ast.Attribute) and torch_visible(file, ref.node)
+    return (replace(file, ref.node, name),) if name and whole and ref.name == f"torch.cuda.{below}" else ()
+
+
+def _npu(ref: NameRef, spelled: ast.AST, file: PythonFile) -> tuple[Edit, ...]:
+    if isinstance(spelled, ast.Constant):
+        known = spelled.value if spelled.value in ("cuda", "torch.cuda") else None
+        return (replace(file, spelled, f'"{known.replace("cuda", "npu")}"'),) if isinstance(known, str) else ()
+    assert isinstance(spelled, ast.Attribute)
+    edits = [rename_attribute(file, spelled, "npu")]
+    parts = ref.name.split(".")
+    for at, part in enumerate(parts):
+        named = carrier(file, ref.node, ".".join(parts[: at + 1])) if part in RENAMED else None
+        if isinstance(named, ast.Attribute):
+            edits.append(rename_attribute(file, named, RENAMED[part]))
+    return tuple(edits)
 
 
 def _private(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
