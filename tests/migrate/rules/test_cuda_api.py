@@ -44,7 +44,7 @@ def test_names_move_once(before: str, after: str) -> None:
     assert migrated(after) == (after, [])
 
 
-@pytest.mark.parametrize("name", ["comm.scatter", "nccl.version", "get_arch_list", "_sleep"])
+@pytest.mark.parametrize("name", ["comm.scatter", "nccl.version", "get_arch_list"])
 def test_names_that_do_not_exist_are_never_written(name: str) -> None:
     code = f"import torch\ntorch.cuda.{name}(1)\n"
     assert migrated(code) == (code, [f"torch.cuda.{name}"])
@@ -54,3 +54,20 @@ def test_the_agnostic_style() -> None:
     assert migrated("import torch\ntorch.cuda.set_device(1)\n", "agnostic")[0] == (
         "import torch\ntorch.accelerator.set_device_index(1)\n"
     )
+
+
+PRIVATE = ["torch.cuda._sleep(1)", 'monkeypatch.setattr(torch.cuda.memory, "_snapshot", f)', "x = s.cuda_stream"]
+
+
+@pytest.mark.parametrize("line", PRIVATE)
+def test_private_names_and_handles_are_left_to_a_person(line: str) -> None:
+    code = f"import torch\ndef f(s):\n    {line}\n"
+    source = python_source("train.py", code.encode())
+    found = scan_python(source, Project(), Options(), [RULE])
+    assert [(remark.outcome, remark.edits) for remark in found] == [("manual", ())]
+
+
+def test_a_name_that_is_patched_must_exist() -> None:
+    code = 'import torch\ndef f(patch):\n    patch.object(torch.cuda, "{}")\n'
+    assert migrated(code.format("synchronize"))[0] == code.format("synchronize").replace("torch.cuda", "torch.npu")
+    assert migrated(code.format("get_arch_list")) == (code.format("get_arch_list"), ["torch.cuda.get_arch_list"])

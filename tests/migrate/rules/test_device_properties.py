@@ -19,6 +19,7 @@ def test_known_properties_move_silently() -> None:
 def test_missing_properties_are_named_through_a_variable() -> None:
     code = "import torch\np = torch.cuda.get_device_properties(0)\nprint(p.name, p.multi_processor_count, p.major)\n"
     assert names(code) == ["major", "multi_processor_count"]
+    assert migrated(code, RULE, unsafe=True) == code
 
 
 def test_capability_is_left_to_a_person() -> None:

@@ -61,3 +61,22 @@ def test_concatenated_names_are_seen() -> None:
 def test_the_agnostic_style_asks_torch() -> None:
     code = migrated('import torch\nd = torch.device("cuda")\n', "agnostic")
     assert code == "import torch\nd = torch.device(str(torch.accelerator.current_accelerator()))\n"
+
+
+CHOSEN = [
+    'import torch\nDEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])\n',
+    'import torch\nwhere = "cuda" if torch.cuda.is_available() else "meta"\n',
+    'import torch\nif torch.cuda.is_available():\n    where = "cuda"\n',
+    'import torch\nx = torch.cuda.get_device_name("cuda:1")\n',
+    'import torch\nfrom typing import Literal\ndef f(device: Literal["cuda", "cpu"]): ...\n',
+]
+
+
+@pytest.mark.parametrize("code", CHOSEN)
+def test_what_is_chosen_with_cuda_changes_with_it(code: str) -> None:
+    assert migrated(code) == code.replace('"cuda', '"npu')
+
+
+def test_other_strings_under_the_question_stay() -> None:
+    code = 'import torch\nif torch.cuda.is_available():\n    load("cuda")\n'
+    assert migrated(code) == code

@@ -30,7 +30,8 @@ def is_use(reference: NameRef, file: PythonFile) -> bool:
 
 
 def is_own_package(dotted: str, file: PythonFile) -> bool:
-    """Whether the first part of an imported name is the project's own: at its top, or beside the importing file."""
+    """Whether the first part of an imported name is the project's own: at its top, beside or around the file."""
     root = dotted.split(".", 1)[0]
-    folder = file.source.path.rpartition("/")[0].replace("/", ".")
-    return root in file.project.packages or f"{folder}.{root}" in file.project.packages
+    folders = file.source.path.split("/")[:-1]
+    beside = ".".join([*folders, root])
+    return root in folders or root in file.project.packages or beside in file.project.packages

@@ -67,7 +67,8 @@ class Links:
         place = operator.file if operator.kind == "pybind" else ""
         key = (operator.kind, operator.namespace, operator.name, place)
         if key not in self._reach:
-            self._reach[key] = self._follow([other for other in self._by_name[operator.name] if _same(operator, other)])
+            found = [other for other in self._by_name[operator.name] if _same(operator, other)]
+            self._reach[key] = Reach(cuda=False) if all(map(_is_for_cpu, found)) else self._follow(found)
         return self._reach[key]
 
     def _follow(self, starts: Iterable[NativeOperator]) -> Reach:
@@ -147,6 +148,11 @@ class Links:
         by_source = [operator for operator in pybind if is_source(extension, operator.file)]
         last = extension.module.rpartition(".")[2]
         return by_source or [operator for operator in pybind if operator.namespace == last]
+
+
+def _is_for_cpu(operator: NativeOperator) -> bool:
+    """Whether a binding lies in a folder for the CPU: names it shares with CUDA sources are other functions there."""
+    return "cpu" in operator.file.split("/")[:-1] and not operator.cuda
 
 
 def _same(one: NativeOperator, other: NativeOperator) -> bool:

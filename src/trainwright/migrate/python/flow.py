@@ -47,7 +47,25 @@ class Flow:
     def role(self, expr: ast.expr) -> Role | None:
         """The role of the value of `expr`; None when nothing that we know of consumes it."""
         self._seen = set()
-        return self._role(expr, 0)
+        return self._role(expr, 0) or self._where_available(expr)
+
+    def _where_available(self, expr: ast.AST) -> Role | None:
+        """What is chosen where ``torch.cuda.is_available()``: the two change together or the choice is wrong."""
+        at, above = expr, self._file.parent(expr)
+        while above is not None and not isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if isinstance(above, ast.IfExp) and at is above.body and self._asks_for_cuda(above.test):
+                return Role(kind="device", confidence="inferred", sink=above)
+            if isinstance(above, ast.If) and at in above.body and self._asks_for_cuda(above.test):
+                named = isinstance(at, ast.Assign | ast.AnnAssign) and at.value is expr
+                return Role(kind="device", confidence="inferred", sink=above) if named else None
+            at, above = above, self._file.parent(above)
+        return None
+
+    def _asks_for_cuda(self, test: ast.expr) -> bool:
+        return isinstance(test, ast.Call) and self._file.named(test.func) in (
+            "torch.cuda.is_available",
+            "torch.npu.is_available",
+        )
 
     def direct(self, expr: ast.expr) -> Role | None:
         """The role by the immediate consumer alone, without following names."""
@@ -67,6 +85,17 @@ class Flow:
 
     def _condition(self, expr: ast.AST, above: ast.IfExp, depth: int) -> Role | None:
         return None if expr is above.test else self._role(above, depth)
+
+    def _subscript(self, expr: ast.AST, above: ast.Subscript, depth: int) -> Role | None:
+        """``device: Literal["cpu", "cuda"] = "cuda"``: the annotation names the values of the parameter."""
+        if expr is above.value or not self._file.named(above.value).endswith(".Literal"):
+            return None
+        at: ast.AST | None = above
+        while isinstance(at, ast.Subscript | ast.BinOp | ast.Tuple):
+            at = self._file.parent(at)
+        if isinstance(at, ast.arg):
+            return self._parameter(at, depth)
+        return self._target(at.target, depth) if isinstance(at, ast.AnnAssign) else None
 
     def _operator(self, expr: ast.AST, above: ast.BinOp, depth: int) -> Role | None:
         formats = isinstance(above.op, ast.Mod | ast.Add) and expr is above.left
@@ -317,6 +346,7 @@ _HANDLERS: dict[Any, Callable[[Flow, Any, Any, int], Role | None]] = {
     ast.Tuple: Flow._pass,
     ast.Set: Flow._pass,
     ast.BinOp: Flow._operator,
+    ast.Subscript: Flow._subscript,
     ast.Attribute: Flow._attribute,
     ast.keyword: Flow._keyword,
     ast.Call: Flow._call,

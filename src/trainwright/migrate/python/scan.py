@@ -16,6 +16,7 @@ from trainwright.migrate.python.module import PythonFile
 from trainwright.migrate.python.parse import parse_error, parsed
 from trainwright.migrate.python.references import references
 from trainwright.migrate.python.registration import registration
+from trainwright.migrate.python.served import held_back
 from trainwright.migrate.python.strings import string_refs
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import RULES, FileHook, Rule
@@ -36,7 +37,7 @@ def scan_python(
     found = set(_visits(file, hooks))
     if rules is None:
         found.update(remark for visit in _file_hooks("python") for remark in visit(file))
-    registered = _registered(file, found)
+    registered = _registered(file, held_back(file, found))
     return sorted(registered, key=lambda remark: (remark.start, remark.end, remark.number, remark.title))
 
 
@@ -57,12 +58,12 @@ def _all_hooks() -> HookIndex:
     return index_hooks(RULES)
 
 
-def _registered(file: PythonFile, remarks: set[Remark]) -> list[Remark]:
+def _registered(file: PythonFile, remarks: list[Remark]) -> list[Remark]:
     """The remarks, with the import of torch_npu among the edits of those that need it."""
     wanted = file.options.style == "npu" and any(remark.registers and remark.edits for remark in remarks)
     edit = registration(file) if wanted else None
     if edit is None:
-        return list(remarks)
+        return remarks
     return [
         replace(remark, edits=(*remark.edits, edit)) if remark.registers and remark.edits else remark
         for remark in remarks

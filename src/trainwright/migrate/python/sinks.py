@@ -71,6 +71,8 @@ def role_of_argument(name: str, place: int | str) -> RoleKind | None:
     for long, short in _DISTRIBUTED.items():
         if name.startswith(long):
             name = short + name.removeprefix(long)
+    if name.startswith(("torch.cuda.", "torch.npu.")):
+        return "device"  # the only strings their functions take
     known = _ARGUMENTS.get(name)
     if known and place in known:
         return known[place]

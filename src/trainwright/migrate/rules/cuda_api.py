@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from trainwright.migrate.knowledge.cuda_names import RENAMED, npu_attribute
+from trainwright.migrate.knowledge.cuda_names import RENAMED, is_private, npu_attribute
 from trainwright.migrate.python.edits import carrier, remark, rename_attribute, replace
 from trainwright.migrate.python.module import NameRef, PythonFile
 from trainwright.migrate.python.style import agnostic_name, torch_visible
 from trainwright.migrate.remark import Edit, Remark
-from trainwright.migrate.rule import NameHook, Rule
+from trainwright.migrate.rule import MethodHook, NameHook, Rule
 
 #: First parts below torch.cuda that need more than another module name; they are not this rule's.
 _ELSEWHERE = frozenset(
@@ -23,19 +23,9 @@ def _visit(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
     below = ref.name.removeprefix("torch.cuda").lstrip(".").partition(".")[0]
     if below in _ELSEWHERE or below.endswith(("Tensor", "Storage")) or file.options.style == "shim":
         return
-    if npu_attribute(ref.name) is None:
-        yield remark(
-            file,
-            ref.node,
-            number=RULE.number,
-            title=f"{ref.name} has no counterpart in torch.npu",
-            name=ref.name,
-            advice="remove the call, or guard it so that it runs on CUDA only",
-            outcome="blocked",
-            confidence=ref.confidence,
-            minutes=30,
-            evidence="public names of torch_npu.npu, torch_npu 2.8",
-        )
+    name = f"{ref.name}.{patched}" if (patched := _patched(ref, file)) else ref.name
+    if is_private(name) or npu_attribute(name) is None:
+        yield _missing(ref, name, file)
         return
     spelled = carrier(file, ref.node, "torch.cuda")
     if spelled is None:
@@ -55,6 +45,48 @@ def _visit(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
         registers=True,
         minutes=0 if edits else 10,
     )
+
+
+def _missing(ref: NameRef, name: str, file: PythonFile) -> Remark:
+    private = is_private(name)
+    return remark(
+        file,
+        ref.node,
+        number=RULE.number,
+        title=f"{name} is private to torch" if private else f"{name} has no counterpart in torch.npu",
+        name=name,
+        detail="Whether torch_npu has the same is not documented." if private else "",
+        advice="remove the call, or guard it so that it runs on CUDA only",
+        outcome="manual" if private else "blocked",
+        confidence=ref.confidence,
+        minutes=30,
+        evidence="public names of torch_npu.npu, torch_npu 2.8",
+    )
+
+
+def _patched(ref: NameRef, file: PythonFile) -> str:
+    """The attribute that ``setattr(torch.cuda, "name", ...)`` or ``patch.object`` speaks of."""
+    above = file.parent(ref.node)
+    if isinstance(above, ast.Call) and above.args[:1] == [ref.node] and len(above.args) > 1:
+        name = file.constant(above.args[1])
+        return name if isinstance(name, str) and name.isidentifier() else ""
+    return ""
+
+
+def _stream(node: ast.Attribute, file: PythonFile) -> Iterator[Remark]:
+    if file.kind(node.value) not in ("other", "self") and isinstance(node.ctx, ast.Load):
+        yield remark(
+            file,
+            node,
+            number=RULE.number,
+            title=f"{node.attr} is the handle of a CUDA stream",
+            name=node.attr,
+            advice="what takes the handle is made for CUDA; the handle of an NPU stream is npu_stream",
+            outcome="manual",
+            confidence="inferred",
+            minutes=15,
+            evidence="torch_npu/npu/streams.py",
+        )
 
 
 def _agnostic(ref: NameRef, below: str, spelled: ast.AST, file: PythonFile) -> tuple[Edit, ...]:
@@ -105,5 +137,6 @@ RULE = Rule(
     hooks=(
         NameHook(names=("torch.cuda.*",), visit=_visit),
         NameHook(names=("torch._C.*",), visit=_private),
+        MethodHook(attributes=("cuda_stream",), visit=_stream),
     ),
 )

@@ -1,0 +1,48 @@
+"""Code that serves the NPU already: its branches for CUDA are meant for CUDA, and are not rewritten unasked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from trainwright.migrate.python.module import PythonFile
+from trainwright.migrate.remark import Remark
+
+_NPU = re.compile(r"(?<![A-Za-z])npu(?![A-Za-z])|hccl", re.IGNORECASE)
+_SIBLING = "This file has a sibling for the NPU."
+_BRANCH = "The code around this already has a way for the NPU."
+
+
+def held_back(file: PythonFile, remarks: Iterable[Remark]) -> list[Remark]:
+    """The remarks, those edits unsafe that stand in a file with an NPU sibling or in a function that knows the NPU."""
+    path = file.source.path
+    sibling = "cuda" in path and path.replace("cuda", "npu") in file.project.files
+    known = sibling or _NPU.search(file.source.text) is not None
+    if not known:
+        return list(remarks)
+    spans = _spans(file)
+    return [_held(file, remark, spans, sibling) for remark in remarks]
+
+
+def _held(file: PythonFile, remark: Remark, spans: list[tuple[int, int]], sibling: bool) -> Remark:
+    if remark.safety != "safe":
+        return remark
+    reason = _SIBLING if sibling else ""
+    if not sibling:
+        line = file.source.position(remark.start)[0]
+        around = [span for span in spans if span[0] <= line <= span[1]]
+        first, last = min(around, key=lambda span: span[1] - span[0], default=(line, line))
+        starts = file.source.line_starts
+        end = starts[last] if last < len(starts) else len(file.source.text)
+        reason = _BRANCH if _NPU.search(file.source.text, starts[first - 1], end) else ""
+    if not reason:
+        return remark
+    return replace(remark, safety="unsafe", detail=" ".join(filter(None, (remark.detail, reason))))
+
+
+def _spans(file: PythonFile) -> list[tuple[int, int]]:
+    """First and last line of every function, and of every statement at the top of the module and of classes."""
+    blocks = [file.tree.body, *(node.body for node in file.index.classes)]
+    nodes = [*file.index.functions, *(node for body in blocks for node in body)]
+    return [(node.lineno, node.end_lineno or node.lineno) for node in nodes]
