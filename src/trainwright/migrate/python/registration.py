@@ -33,9 +33,24 @@ def registration(file: PythonFile) -> Edit | None:
     lead = _lead(body)
     if lead:
         return _behind(file, lead[-1])
-    start = body[0] if body else None
+    return _at_top(file, _LINE)
+
+
+def before_imports(file: PythonFile, line: str) -> Edit:
+    """The edit that puts a line before all imports of a module but those of ``__future__``, behind the docstring."""
+    lead = [
+        node
+        for position, node in enumerate(_lead(file.tree.body))
+        if (position == 0 and isinstance(node, ast.Expr))
+        or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
+    ]
+    return _behind(file, lead[-1], line) if lead else _at_top(file, line)
+
+
+def _at_top(file: PythonFile, line: str) -> Edit:
+    start = file.tree.body[0] if file.tree.body else None
     at = file.source.byte_at(file.source.line_starts[start.lineno - 1]) if start else file.source.bom
-    return Edit(start=at, end=at, new=f"{_LINE}\n")
+    return Edit(start=at, end=at, new=f"{line}\n")
 
 
 def _lead(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -55,7 +70,7 @@ def _imports(node: ast.stmt, package: str) -> bool:
     return isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] == package
 
 
-def _behind(file: PythonFile, node: ast.stmt) -> Edit:
+def _behind(file: PythonFile, node: ast.stmt, text: str = _LINE) -> Edit:
     """A line of its own below the statement, with its indentation; after ``;`` when the line goes on with another."""
     source = file.source
     start, end = file.chars(node)
@@ -66,7 +81,7 @@ def _behind(file: PythonFile, node: ast.stmt) -> Edit:
     lead = source.text[starts[node.lineno - 1] : start]
     if lead.strip() or (rest and not rest.startswith("#")):
         at = source.byte_at(end)
-        return Edit(start=at, end=at, new=f"; {_LINE}")
+        return Edit(start=at, end=at, new=f"; {text}")
     newline = "" if source.text[:line_end].endswith(("\n", "\r")) else "\n"
     at = source.byte_at(line_end)
-    return Edit(start=at, end=at, new=f"{newline}{lead}{_LINE}" + ("" if newline else "\n"))
+    return Edit(start=at, end=at, new=f"{newline}{lead}{text}" + ("" if newline else "\n"))

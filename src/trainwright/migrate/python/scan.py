@@ -59,9 +59,14 @@ def _all_hooks() -> HookIndex:
 
 
 def _registered(file: PythonFile, remarks: list[Remark]) -> list[Remark]:
-    """The remarks, with the import of torch_npu among the edits of those that need it."""
-    wanted = file.options.style == "npu" and any(remark.registers and remark.edits for remark in remarks)
-    edit = registration(file) if wanted else None
+    """The remarks, with the import of torch_npu among the edits of those that need it.
+
+    A file that does not import torch, such as one of settings, hands strings to others that do.
+    """
+    uses_torch = any(ref.name.partition(".")[0] == "torch" for ref in file.import_refs)
+    if file.options.style != "npu" or not uses_torch:
+        return [replace(remark, registers=False) for remark in remarks]
+    edit = registration(file) if any(remark.registers and remark.edits for remark in remarks) else None
     if edit is None:
         return remarks
     return [

@@ -16,9 +16,7 @@ def _visit(node: ast.Attribute, file: PythonFile) -> Iterator[Remark]:
         return
     style = file.options.style
     if style == "shim":
-        yield remark(
-            file, node, number=RULE.number, title="is_cuda", outcome="note", detail="transfer_to_npu keeps it."
-        )
+        yield remark(file, node, number=RULE.number, title="is_cuda", outcome="note")
         return
     use = _use(node, file)
     if use == "fallback":
