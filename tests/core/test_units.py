@@ -19,6 +19,7 @@ from trainwright.core.units import format_bytes, format_ns, ns_from_text
         ("", None),
         ("inf", None),
         ("1e40", None),
+        ("1e999999999", None),
     ],
 )
 def test_microseconds_as_text(text: str, ns: int | None) -> None:
@@ -28,5 +29,8 @@ def test_microseconds_as_text(text: str, ns: int | None) -> None:
 def test_times_and_sizes_for_people() -> None:
     assert format_ns(8_868_240) == "8.868 ms"
     assert format_ns(999) == "999 ns"
+    assert format_ns(864_000 * 10**9) == "864,000.000 s"
+    assert format_ns(1_682_725_898_237_000_125) == "1682725898.237000125 s"
+    assert format_ns(-1_682_725_898_237_000_125) == "-1682725898.237000125 s"
     assert format_ns(None) == "-"
     assert format_bytes(3 * 2**29) == "1.50 GiB"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -40,6 +41,13 @@ def test_a_page_holds_a_bounded_part_of_a_long_table_and_says_so() -> None:
     assert len(re.findall(r"<tr[^>]*><td", view)) == 2000
     assert "8,000 more rows are not on this page" in view
     assert "<output>10 of 10,000 rows</output>" in view
+
+
+def test_rows_that_were_not_fetched_are_counted() -> None:
+    view = table_view(replace(sizes([("a", 1)]), unread=9000, unread_or_more=True), top=10)
+
+    assert "at least 9,000 more rows are not on this page" in view
+    assert "<output>1 of at least 9,001 rows</output>" in view
 
 
 def test_a_long_cell_is_cut_and_says_so() -> None:

@@ -49,3 +49,9 @@ def test_every_level_adds_up_to_the_slices_of_each_lane() -> None:
 def test_few_slices_need_no_level() -> None:
     assert build_pyramid(np.zeros(3, np.int32), np.array([0, 5, 9]), np.array([1, 1, 1])) == []
     assert build_pyramid(np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, np.int64)) == []
+
+
+def test_damaged_times_at_the_ends_of_the_axis_are_no_trouble() -> None:
+    start = np.concatenate([np.arange(-(2**62), -(2**62) + 5_000), np.arange(2**62, 2**62 + 5_000)])
+    for level in build_pyramid(np.zeros(len(start), np.int32), start, np.ones(len(start), np.int64)):
+        assert level.count.sum() == len(start)

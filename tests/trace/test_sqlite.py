@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -259,6 +260,23 @@ def test_a_broken_entry_in_the_table_of_contents_costs_that_table(tmp_path: Path
         connection.execute("UPDATE sqlite_master SET sql = 'CREATE TABLE Other(((' WHERE name = 'Other'")
     connection.close()
     assert ids(path)[0] == [1, 2, 3]
+
+
+def test_a_message_that_is_not_utf8_is_damage_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Garbling(sqlite3.Connection):
+        """Python fails to decode what SQLite says about a damaged page."""
+
+        def execute(self, query: str, *rest: Any) -> sqlite3.Cursor:
+            if "FROM" in query and '"T"' in query:
+                b"\xf6".decode()
+            return super().execute(query, *rest)
+
+    path = make(tmp_path / "a.db", rows=10)
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *given, **named: connect(*given, factory=Garbling, **named))
+    batches, notes = whole(path, "T", "id")
+    assert batches == []
+    assert notes.counts == {"corrupt-table": 1}
 
 
 def test_an_endless_cell_costs_its_row(tmp_path: Path) -> None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
+import os
+import re
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -12,8 +18,10 @@ import numpy as np
 import pyarrow as pa
 
 from trainwright.analyze.engine import analyze_run, table_names, table_owner
+from trainwright.analyze.interruptible import interruptible
 from trainwright.core.errors import InputError
 from trainwright.core.result import Cell, Column, Result, Table, TableSpec, Unit
+from trainwright.core.text import encodable
 from trainwright.trace.schema import TABLES
 from trainwright.trace.store import RankStore, Run
 
@@ -30,8 +38,15 @@ _TIMELINE_QUERY = """
 _UNIT_BY_SUFFIX: tuple[tuple[str, Unit], ...] = (("_ns", "ns"), ("bytes", "bytes"), ("share", "share"))
 
 
-def run_query(run: Run, query: str) -> Result:
-    """The rows of one SELECT as a table called ``result``.
+#: How far rows that nobody asked for are counted.
+MOST_COUNTED = 10_000
+#: Most disk a query may use for what does not fit into memory.
+MOST_SPILLED = "8GB"
+_NO_TABLE = re.compile(r"Table with name (.+?) does not exist")
+
+
+def run_query(run: Run, query: str, *, most: int | None = None) -> Result:
+    """The rows of one SELECT as a table called ``result``: all, or the first `most` and how many more there are.
 
     Tables: those of `trainwright.trace.schema` and ``reported_*`` (with a ``rank`` column), ``timeline`` (the slices
     with their tracks), and those of every analysis. Where the store and an analysis have a table of one name, such as
@@ -41,7 +56,7 @@ def run_query(run: Run, query: str) -> Result:
         InputError: not one SELECT, an unknown table, or an error in the query.
     """
     connection = _connect()
-    named = _tables_of(connection, query)
+    named = [(schema.lower(), name.lower()) for schema, name in _tables_of(connection, query)]
     stored = set(_stored_names(run))
     plain = {name for schema, name in named if schema in ("", "main")}
     if TIMELINE in plain:
@@ -58,16 +73,44 @@ def run_query(run: Run, query: str) -> Result:
     if TIMELINE in plain:
         connection.execute(f"CREATE VIEW {TIMELINE} AS {_TIMELINE_QUERY}")
     try:
-        answer = connection.sql(query).to_arrow_table()
+        answer = interruptible(connection, lambda: _fetch(connection, query, most))
     except duckdb.Error as error:
+        if missing := _NO_TABLE.search(str(error)):
+            raise _no_table(missing.group(1), [*stored, TIMELINE, *table_names()]) from error
         raise InputError(
             f"the query failed: {error}", todo="see `trainwright sql RUN --tables` for tables and columns"
         ) from error
-    return Result(tables=(_as_table(answer),))
+    return Result(tables=(_cut(answer, most),))
 
 
-def filter_tables(tables: Iterable[Table], condition: str) -> tuple[Table, ...]:
-    """The tables with only the rows for which an SQL condition holds; tables without its columns stay whole.
+def _no_table(name: str, names: Sequence[str]) -> InputError:
+    near = difflib.get_close_matches(name.lower(), dict.fromkeys(names), n=3)
+    return InputError(
+        f"there is no table {name}" + (f"; did you mean {' or '.join(near)}?" if near else ""),
+        todo="see `trainwright sql RUN --tables` for tables and columns",
+    )
+
+
+def _fetch(connection: Any, query: str, most: int | None) -> pa.Table:
+    """The rows of a query; with `most`, no more than are needed to count those beyond up to `MOST_COUNTED`."""
+    answer = connection.sql(query)
+    limited = answer if most is None else answer.limit(most + MOST_COUNTED + 1)
+    return limited.to_arrow_table().rename_columns(answer.columns)  # a limit gives other names to repeated ones
+
+
+def _cut(answer: pa.Table, most: int | None) -> Table:
+    """The first `most` rows, and how many more there are."""
+    if most is None:
+        return _as_table(answer)
+    beyond = max(answer.num_rows - most, 0)
+    table = _as_table(answer.slice(0, most))
+    return replace(table, unread=min(beyond, MOST_COUNTED), unread_or_more=beyond > MOST_COUNTED)
+
+
+def filter_tables(tables: Sequence[Table], condition: str) -> tuple[tuple[Table, ...], list[str]]:
+    """The tables with only the rows for which an SQL condition holds, and the names of those without its columns.
+
+    The latter stay whole.
 
     Raises:
         InputError: the condition is not SQL, or no table has its columns.
@@ -79,8 +122,8 @@ def filter_tables(tables: Iterable[Table], condition: str) -> tuple[Table, ...]:
             allowed="what stands behind WHERE, such as rank = 0",
             todo="correct it",
         )
-    kept = []
-    applied = False
+    kept: list[Table] = []
+    whole: list[str] = []
     problem = ""
     for table in tables:
         try:
@@ -89,22 +132,38 @@ def filter_tables(tables: Iterable[Table], condition: str) -> tuple[Table, ...]:
         except (duckdb.BinderException, duckdb.ConversionException) as error:
             problem = str(error)
             kept.append(table)
+            whole.append(table.name)
             continue
         except duckdb.Error as error:
             raise InputError(f"--where {condition!r} is not an SQL condition: {error}") from error
-        applied = True
         kept.append(Table(spec=table.spec, rows=[table.rows[row] for (row,) in rows]))
-    if not applied:
-        raise InputError(f"--where {condition!r} fits no table: {problem}", todo="use columns of the tables shown")
-    return tuple(kept)
+    if len(whole) == len(tables):
+        why = _why_unfit(connection, tables, condition) or problem
+        raise InputError(f"--where {condition!r} fits no table: {why}", todo="use columns of one of the tables shown")
+    return tuple(kept), whole
+
+
+def _why_unfit(connection: Any, tables: Iterable[Table], condition: str) -> str:
+    """Which tables have the columns of a condition that no table satisfies; empty when the columns are not to blame."""
+    wanted = sorted(set(_columns_in(_parsed(connection, _selecting(condition)))))
+    holders = {name: [table.name for table in tables if name in map(str.lower, table.column_names)] for name in wanted}
+    if unknown := [name for name, names in holders.items() if not names]:
+        return f"none has a column {' or '.join(unknown)}"
+    if not holders or set.intersection(*map(set, holders.values())):
+        return ""
+    return "none has all of its columns (" + "; ".join(f"{name}: {', '.join(at)}" for name, at in holders.items()) + ")"
 
 
 def _is_condition(connection: Any, condition: str) -> bool:
     """Whether a text is one condition over the row at hand and nothing more."""
     try:
-        return _tables_of(connection, f"SELECT 1 FROM candidate WHERE ({condition})") == {("", "candidate")}
+        return _tables_of(connection, _selecting(condition)) == {("", "candidate")}
     except InputError:
         return False
+
+
+def _selecting(condition: str) -> str:
+    return f"SELECT 1 FROM candidate WHERE ({condition})"
 
 
 def describe_tables(run: Run) -> Result:
@@ -144,8 +203,13 @@ def describe_tables(run: Run) -> Result:
 
 
 def _connect() -> Any:
-    """A database in memory that can reach nothing else: no files, no Python variables, no settings."""
-    connection = duckdb.connect()
+    """A database in memory that can reach nothing else: no files, no Python variables, no settings.
+
+    What does not fit into memory goes to a temporary folder; without one, DuckDB would take the current folder and fill
+    its disk.
+    """
+    spill = Path(tempfile.gettempdir()) / f"trainwright-{os.getpid()}"
+    connection = duckdb.connect(config={"temp_directory": str(spill), "max_temp_directory_size": MOST_SPILLED})
     for setting in (
         "python_enable_replacements = false",
         "enable_external_access = false",
@@ -160,6 +224,10 @@ def _tables_of(connection: Any, query: str) -> set[tuple[str, str]]:
 
     The names come from the parse tree: binding the query would need the tables that are still to be made.
     """
+    return set(_names_in(_parsed(connection, query)))
+
+
+def _parsed(connection: Any, query: str) -> Any:
     ((text,),) = connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [query]).fetchall()
     tree = json.loads(text)
     if tree["error"] and tree["error_type"] == "parser":
@@ -168,7 +236,17 @@ def _tables_of(connection: Any, query: str) -> set[tuple[str, str]]:
         raise InputError(
             "only one SELECT statement can be run", allowed="SELECT ... FROM ...", todo="correct the query"
         )
-    return set(_names_in(tree))
+    return tree
+
+
+def _columns_in(node: object) -> Iterator[str]:
+    """The columns named in a parse tree, in lower case, without what stands before them."""
+    if isinstance(node, dict):
+        if node.get("type") == "COLUMN_REF":
+            yield node["column_names"][-1].lower()
+        yield from (name for value in node.values() for name in _columns_in(value))
+    elif isinstance(node, list):
+        yield from (name for value in node for name in _columns_in(value))
 
 
 def _names_in(node: object) -> Iterator[tuple[str, str]]:
@@ -221,16 +299,23 @@ def _to_arrow(table: Table) -> pa.Table:
         "number": pa.float64(),
     }
     columns = {
-        column.name: pa.array(table.column(column.name), types.get(column.unit, pa.int64()))
+        column.name: _array(table.column(column.name), types.get(column.unit, pa.int64()))
         for column in table.spec.columns
     }
     return pa.table({**columns, "_row": pa.array(range(len(table.rows)), pa.int64())})
 
 
+def _array(cells: list[Cell], kind: pa.DataType) -> pa.Array:
+    try:
+        return pa.array(cells, kind)
+    except UnicodeEncodeError:  # a file name that is not UTF-8
+        return pa.array([encodable(cell) if isinstance(cell, str) else cell for cell in cells], kind)
+
+
 def _as_table(answer: pa.Table) -> Table:
     columns = tuple(
-        Column(name=name, unit=_unit(name, answer.schema.field(name).type), help="")
-        for name in _unique(answer.column_names)
+        Column(name=name, unit=_unit(name, kind), help="")
+        for name, kind in zip(_unique(answer.column_names), answer.schema.types, strict=True)
     )
     spec = TableSpec(name="result", title="Result", help="", columns=columns)
     return spec.table(zip(*(map(_cell, column.to_pylist()) for column in answer.columns), strict=True))

@@ -38,6 +38,15 @@ def shell_words(paths: Iterable[Path]) -> str:
     return " ".join(shlex.quote(str(path)) for path in paths)
 
 
+def page_outside(runs: Iterable[Path]) -> str:
+    """Where to write a page: here, or, where here is part of a run, beside that run; as a word for a shell."""
+    place = Path.cwd()
+    for run in sorted(map(_place, runs), key=lambda path: len(path.parts), reverse=True):
+        if run == place or run in place.parents:
+            place = run.parent
+    return shell_words([Path(os.path.relpath(place / "report.html"))])
+
+
 def _files_of(run: Run) -> Iterator[Path]:
     for rank in run.ranks:
         for part in rank.unit.parts:

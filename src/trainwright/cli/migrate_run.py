@@ -13,7 +13,7 @@ from pathlib import Path
 
 from trainwright.cli.migrate_options import REPORTS
 from trainwright.cli.migrate_settings import Settings, settings_of
-from trainwright.cli.output import DEFAULT_TOP
+from trainwright.cli.options import DEFAULT_TOP
 from trainwright.cli.progress import progress
 from trainwright.core.errors import InputError
 from trainwright.core.result import Finding, Quality, Result

@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+#: Rows of a table people are shown unless they ask for more.
+DEFAULT_TOP = 10
+
 
 def add_run(parser: argparse.ArgumentParser, *, many: bool = True) -> None:
     """The profile(s) to read, and how."""
@@ -18,17 +21,18 @@ def add_run(parser: argparse.ArgumentParser, *, many: bool = True) -> None:
     parser.add_argument("--jobs", type=_positive, metavar="N", help="most worker processes (default: the CPUs)")
 
 
-def add_outputs(parser: argparse.ArgumentParser) -> None:
-    """Where and how results are shown."""
+def add_outputs(parser: argparse.ArgumentParser, *, top: int = DEFAULT_TOP) -> None:
+    """Where and how results are shown; of each table people are shown `top` rows unless they ask for more."""
+    parser.set_defaults(default_top=top)
     parser.add_argument("--json", action="store_true", help="machine-readable answer on standard output")
     parser.add_argument("--csv", type=some_path, metavar="DIR", help="also write every table as a CSV file into DIR")
     parser.add_argument("--html", type=some_path, metavar="FILE", help="also write one offline page with plots")
-    parser.add_argument("--force", action="store_true", help="overwrite outputs that exist")
+    parser.add_argument("--force", action="store_true", help="overwrite outputs written before")
     parser.add_argument(
         "--top",
         type=_natural,
         metavar="N",
-        help="rows shown per table (default 10; 0: all); also cuts --json and --csv",
+        help=f"rows shown per table (default {top or 'all'}; 0: all); also cuts --json and --csv",
     )
     parser.add_argument(
         "--where", metavar="SQL", help="keep only rows for which this holds, e.g. \"rank = 0 AND name LIKE '%%mm%%'\""

@@ -7,6 +7,7 @@ import sys
 from contextlib import suppress
 
 from trainwright.core.errors import OutputError
+from trainwright.report.wording import printable
 
 
 def show(text: str) -> None:
@@ -29,10 +30,10 @@ def show(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Write a line to standard error; where that is closed or full, nobody can be told."""
+    """Write a line to standard error, safe to show; where that is closed or full, nobody can be told."""
     if sys.stderr is not None:  # print() would take standard output instead
         with suppress(OSError):
-            print(text, file=sys.stderr, flush=True)
+            print(printable(text, keep="\n"), file=sys.stderr, flush=True)
 
 
 def drop_output() -> None:

@@ -6,6 +6,7 @@
     ├── InputError               exit code 2: what the user gave cannot be used
     │   ├── RefusedError         input that is too dangerous or too large to open
     │   └── NotAProfileError     no reader recognises the input
+    ├── StoreError               exit code 2: our own store cannot be written or read where it is
     ├── OutputError              exit code 2: a result cannot be written where the user asked
     └── WorkerError              exit code 3: a unit of work died without an answer
 
@@ -65,6 +66,12 @@ class NotAProfileError(InputError):
 
 class OutputError(TrainwrightError):
     """A result cannot be written where the user asked."""
+
+    exit_code = 2
+
+
+class StoreError(TrainwrightError):
+    """The store of the profiles read so far cannot be written or read."""
 
     exit_code = 2
 

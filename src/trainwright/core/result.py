@@ -60,10 +60,16 @@ class TableSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows under a declaration. Times are integer ns, sizes integer bytes."""
+    """Rows under a declaration. Times are integer ns, sizes integer bytes.
+
+    `unread` counts rows there are beyond `rows`, where not all were fetched; `unread_or_more` says that counting was
+    given up there.
+    """
 
     spec: TableSpec
     rows: list[tuple[Cell, ...]]
+    unread: int = 0
+    unread_or_more: bool = False
 
     @property
     def name(self) -> str:

@@ -20,10 +20,16 @@ DEFAULT_MAX_BYTES = 64 * 2**30
 
 def cache_dir() -> Path:
     """The folder of the trace store; it may not exist yet."""
-    if given := os.environ.get("TRAINWRIGHT_CACHE"):
-        return Path(given).expanduser()
+    given = os.environ.get("TRAINWRIGHT_CACHE")
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "trainwright"
+    try:
+        if given:
+            return Path(given).expanduser()
+        return (Path(base) if base else Path.home() / ".cache") / "trainwright"
+    except RuntimeError as error:  # no such user, or no home
+        raise InputError(
+            f"no folder for the store: {given or 'the home folder'} is not known", todo="set TRAINWRIGHT_CACHE"
+        ) from error
 
 
 def max_jobs() -> int:

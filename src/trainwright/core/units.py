@@ -6,7 +6,7 @@ cannot hold that to the nanosecond (its step there is 0.25 µs), so text is conv
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Literal
 
 NS_PER: dict[str, int] = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
@@ -15,6 +15,8 @@ BYTES_PER: dict[str, int] = {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 TimeUnit = Literal["ns", "us", "ms", "s"]
 
 INT64_MAX = 2**63 - 1
+#: From here on (11 days) a time is taken for a point on a clock, not for a duration.
+POINT_IN_TIME_NS = 10**15
 
 _TIME_STEPS = (("s", 10**9), ("ms", 10**6), ("us", 10**3))
 _SIZE_STEPS = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
@@ -31,14 +33,20 @@ def ns_from_text(text: str, unit: TimeUnit = "us") -> int | None:
         if not value.is_finite() or abs(value) > INT64_MAX:
             return None
         return int(value.to_integral_value())
-    except InvalidOperation:
+    except ArithmeticError:  # no number, or one too large even for a decimal
         return None
 
 
 def format_ns(ns: int | None) -> str:
-    """A time for people: three decimals in the largest unit that leaves at least 1 (``"8.868 ms"``)."""
+    """A time for people: three decimals in the largest unit that leaves at least 1 (``"8.868 ms"``).
+
+    What is too long to be a duration is a point in time, of which every digit counts (``"1682725898.237000125 s"``).
+    """
     if ns is None:
         return "-"
+    if abs(ns) >= POINT_IN_TIME_NS:
+        seconds, rest = divmod(abs(ns), 10**9)
+        return f"{'-' if ns < 0 else ''}{seconds}.{rest:09} s"
     for unit, size in _TIME_STEPS:
         if abs(ns) >= size:
             return f"{ns / size:,.3f} {unit}"

@@ -14,6 +14,7 @@ from dataclasses import asdict
 from typing import Any
 
 from trainwright.core.result import Cell, Evidence, Finding, Quality, Result, Table
+from trainwright.core.text import encodable
 from trainwright.report.cells import plain
 
 SCHEMA = "trainwright/1"
@@ -48,7 +49,7 @@ def table_record(table: Table) -> dict[str, Any]:
                 cells[at] = None
                 lost[table.spec.columns[at].name] += 1
             elif isinstance(cell, str):
-                cells[at] = _encodable(cell)
+                cells[at] = encodable(cell)
         rows.append(cells)
     record: dict[str, Any] = {"columns": table.column_names, "rows": rows}
     if lost:
@@ -81,7 +82,7 @@ def quality_record(entry: Quality) -> dict[str, Any]:
 def strict(value: object) -> Any:
     """Any value out of mappings, sequences and cells as plain JSON values; non-finite numbers become null."""
     if isinstance(value, Mapping):
-        return {_encodable(str(key)): strict(item) for key, item in value.items()}
+        return {encodable(str(key)): strict(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [strict(item) for item in value]
     return _strict_cell(plain(value))
@@ -90,14 +91,7 @@ def strict(value: object) -> Any:
 def _strict_cell(cell: Cell) -> Cell:
     if isinstance(cell, float) and not math.isfinite(cell):
         return None
-    return _encodable(cell) if isinstance(cell, str) else cell
-
-
-def _encodable(text: str) -> str:
-    """The text with lone surrogates, which no UTF-8 document can hold, as the replacement character."""
-    if text.isascii():
-        return text
-    return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return encodable(cell) if isinstance(cell, str) else cell
 
 
 def _evidence_record(evidence: Evidence | None) -> dict[str, Any] | None:

@@ -35,14 +35,15 @@ def safe_text(text: str) -> str:
 def table_view(table: Table, *, top: int | None) -> str:
     """A table with its filter; of more than `top` rows the rest is embedded and shown on demand."""
     rows = table.rows[:MOST_ROWS]
-    left_out = len(table.rows) - len(rows)
+    left_out = len(table.rows) - len(rows) + table.unread
+    least = "at least " if table.unread_or_more else ""
     limit = len(rows) if top is None else min(top, len(rows))
-    note = f"{left_out:,} more rows are not on this page; --csv and --json give all" if left_out else ""
+    note = f"{least}{left_out:,} more rows are not on this page; --csv and --json give all" if left_out else ""
     more = f'<button type="button" class="more">show all {len(rows):,}</button>' if limit < len(rows) else ""
     return (
         f'<div class="table" data-top="{limit}"><div class="controls">'
         f'<input type="search" placeholder="filter rows" aria-label="filter rows of {safe_text(table.spec.title)}">'
-        f"{more}<output>{limit:,} of {len(table.rows):,} rows</output>"
+        f"{more}<output>{limit:,} of {least}{len(table.rows) + table.unread:,} rows</output>"
         f'<span class="left-out">{note}</span></div>{_grid(table, rows, limit)}</div>\n'
     )
 

@@ -152,12 +152,12 @@ class AscendDb:
             self.trouble("missing-string", int(missing), example)
         return self.strings.texts(rows, clean)
 
-    def names(self, batch: Batch, column: str) -> pa.Array:
+    def names(self, batch: Batch, column: str) -> pa.DictionaryArray:
         """`texts` with a word for what has none."""
         texts = self.texts(batch, column)
         if not texts.null_count:
             return texts
-        return texts.cast(pa.string()).fill_null(UNNAMED)
+        return texts.cast(pa.string()).fill_null(UNNAMED).dictionary_encode()  # of one type in every batch
 
     def enum(self, batch: Batch, column: str, table: str) -> pa.DictionaryArray:
         """The texts behind a column whose ids a table of its own explains, or ``STRING_IDS`` where that is missing."""

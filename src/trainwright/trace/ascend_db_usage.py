@@ -113,9 +113,9 @@ def _pour_values(
     rows = np.flatnonzero(known)
     first = db.sink.events(len(rows))
     db.sink.add(
-        "counters", event=np.arange(first, first + len(rows)), track=np.array(tracks)[on.reshape(-1)[rows]],
-        ts_ns=time[rows], name=pa.DictionaryArray.from_arrays(pa.array(at[rows].astype(np.int32)), pa.array(names)),
-        series=unit, value=value[rows],
+        "counters", event=np.arange(first, first + len(rows)), track=np.array(tracks, np.int32)[on.reshape(-1)[rows]],
+        ts_ns=time[rows], series=unit, value=value[rows],
+        name=pa.DictionaryArray.from_arrays(pa.array(at[rows].astype(np.int32)), pa.array(names, pa.string())),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from trainwright.trace.collective_names import element_bytes, parse_collective
+from trainwright.trace.collective_names import MOST_MESSAGE_BYTES, element_bytes, parse_collective
 
 #: Host threads hand work to the device through calls with a connection id. Other ids that join slices are moved out of
 #: its way: those of the launch queue (enqueue, dequeue) and those made for an operator without a recorded call.
@@ -161,7 +161,8 @@ def message_bytes(op: str, count: int, dtype: str | None, group_size: int) -> in
     if count < 0 or not size:
         return -1
     whole = op in ("allgather", "reducescatter") and group_size > 0
-    return size * group_size if whole else size
+    size = size * group_size if whole else size
+    return size if size <= MOST_MESSAGE_BYTES else -1
 
 
 def memory_device(name: str) -> str:

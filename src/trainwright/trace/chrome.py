@@ -22,6 +22,7 @@ from trainwright.core.errors import InputError
 from trainwright.trace.chrome_flows import FlowBinder
 from trainwright.trace.chrome_pairs import PairMatcher
 from trainwright.trace.columns import NULL, TextPool
+from trainwright.trace.event_damage import report_damage
 from trainwright.trace.json_events import Batch, EventFile
 from trainwright.trace.reader import Sink
 from trainwright.trace.schema import DEVICE_KINDS
@@ -82,7 +83,7 @@ def pour_events(path: Path, sink: Sink, dialect: Dialect) -> dict[str, Any]:
         pourer.pour(batch)
         sink.progress(done, total)
     pourer.finish()
-    _report_damage(events, sink)
+    report_damage(events, sink)
     if not pourer.events and events.damage.lost:
         raise InputError(
             f"{path}: no event could be read, {len(events.damage.lost)} are damaged", todo="collect the profile again"
@@ -106,28 +107,6 @@ def read_labels(path: Path) -> dict[tuple[str, str], str]:
             if row["name"] in ("process_name", "thread_name") and row["args.name"]:
                 labels[key] = row["args.name"]
     return labels
-
-
-def _report_damage(events: EventFile, sink: Sink) -> None:
-    damage = events.damage
-    for repaired in damage.repaired:
-        sink.quality(
-            f"repaired-{repaired.repair.replace(' ', '-').lower()}",
-            example=repaired.text[:120].decode("utf-8", errors="replace"),
-            file=events.path,
-            offset=repaired.offset,
-        )
-    sink.repaired(len(damage.repaired))
-    for lost in damage.lost:
-        sink.quality(
-            f"lost-{lost.reason.replace(' ', '-')}",
-            example=lost.text[:120].decode("utf-8", errors="replace"),
-            file=events.path,
-            offset=lost.offset,
-        )
-    sink.lost(len(damage.lost))
-    if damage.stream:
-        sink.quality("truncated-stream", example=damage.stream, file=events.path)
 
 
 class _Pourer:
@@ -324,7 +303,7 @@ class _Pourer:
         events, names = table["event"].to_pylist(), table["name"].to_pylist()
         rows: dict[str, list[Any]] = {key: [] for key in ("event", "track", "ts_ns", "name", "series", "value")}
         for text, event, track, ts, name in zip(texts, events, tracks, times, names, strict=True):
-            values = json.loads(text, strict=False).get("args") or {}
+            values = _counter_values(text)
             if ts is None or not isinstance(values, dict):
                 self._sink.quality("bad-counter", example=text[:120].decode("utf-8", "replace"), file=self._path)
                 self._sink.lost()
@@ -383,6 +362,14 @@ class _Pourer:
                 thread=self._labels.get((pid, tid), tid),
                 sort=max(min(int(sort), 2**31 - 1), -(2**31)),
             )
+
+
+def _counter_values(text: bytes) -> Any:
+    """The ``args`` of a counter; None where Python, unlike DuckDB, cannot read the event."""
+    try:
+        return json.loads(text, strict=False).get("args") or {}
+    except (ValueError, RecursionError):
+        return None
 
 
 def _number(value: object) -> float | None:

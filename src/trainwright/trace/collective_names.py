@@ -13,6 +13,9 @@ ELEMENT_BYTES = {
     "c10::half": 2, "c10::bfloat16": 2, "uint16": 2, "uint32": 4, "uint64": 8, "int128": 16,
 }  # fmt: skip
 
+#: A message of more bytes than this (1 PiB) is no measurement.
+MOST_MESSAGE_BYTES = 1 << 50
+
 _KERNEL = re.compile(
     r"^(?:void )?(?:nccl|rccl|msccl|hccl|mccl|oneccl)(?:Dev)?Kernel|^ncclSymk|^(?:nccl|rccl)Generic", re.IGNORECASE
 )

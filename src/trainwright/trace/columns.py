@@ -5,13 +5,14 @@ Text is dictionary encoded as it arrives, so a name that occurs a million times 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from trainwright.core.text import encodable
 from trainwright.trace.reader import ColumnData
 from trainwright.trace.schema import ColumnSchema, ColumnType, TableSchema
 
@@ -134,13 +135,57 @@ def arrow_table(
     return pa.table(arrays, names=[column.name for column in schema.columns])
 
 
+def arrow_array(data: ColumnData) -> pa.Array:
+    """The values in the Arrow type that fits them; lone surrogates, which Arrow cannot hold, are replaced."""
+    if isinstance(data, pa.Array | pa.ChunkedArray):
+        return data
+    try:
+        return pa.array(data)
+    except UnicodeEncodeError:
+        return pa.array([encodable(value) if isinstance(value, str) else value for value in data])  # type: ignore[union-attr]
+
+
+def join_tables(tables: Sequence[pa.Table]) -> pa.Table:
+    """Rows of tables with columns of one meaning; a column whose types have nothing in common becomes text."""
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except (pa.ArrowTypeError, pa.ArrowInvalid):
+        types: dict[str, set[pa.DataType]] = {}
+        for table in tables:
+            for field in table.schema:
+                types.setdefault(field.name, set()).add(field.type)
+        mixed = {name for name, kinds in types.items() if len(kinds) > 1}
+        return pa.concat_tables([_with_text(table, mixed) for table in tables], promote_options="permissive")
+
+
+def _with_text(table: pa.Table, names: Container[str]) -> pa.Table:
+    for at, name in enumerate(table.column_names):
+        if name in names:
+            table = table.set_column(at, name, _as_text(table.column(at)))
+    return table
+
+
+def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    try:
+        return column.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.chunked_array([[None if value is None else str(value) for value in column.to_pylist()]], pa.string())
+
+
 def _dictionary(codes: npt.NDArray[np.int32], texts: Sequence[str]) -> pa.DictionaryArray:
     """A dictionary array whose index buffer is `codes` itself, `NULL` entries marked invalid."""
     valid = codes >= 0
     nulls = len(codes) - int(np.count_nonzero(valid))
     bitmap = pa.py_buffer(np.packbits(valid, bitorder="little").tobytes()) if nulls else None
     indices = pa.Array.from_buffers(pa.int32(), len(codes), [bitmap, pa.py_buffer(np.ascontiguousarray(codes))], nulls)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(texts, pa.string()))
+    return pa.DictionaryArray.from_arrays(indices, _text_array(texts))
+
+
+def _text_array(texts: Sequence[str]) -> pa.StringArray:
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError:
+        return pa.array(list(map(encodable, texts)), pa.string())
 
 
 def _row_count(columns: Mapping[str, ColumnData]) -> int:

@@ -195,7 +195,7 @@ def _read(path: Path, sink: Sink) -> bytes:
     with ByteStream(path) as stream:
         data = b"".join(iter(lambda: stream.read(READ_BYTES), b""))
         if stream.damage:
-            sink.quality("truncated-stream", example=stream.damage, file=path)
+            sink.quality(stream.damage_code, example=stream.damage, file=path)
     return data.replace(b"\0", b" ")
 
 

@@ -7,6 +7,7 @@ sources claim one number, the later gets the next free number and the quality ta
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -64,24 +65,35 @@ def discover(paths: Sequence[Path]) -> Discovery:
     for path in paths:
         if not path.exists():
             raise InputError(f"{path} does not exist", todo="check the path")
-        _walk(path, partial(_ask, readers, sources=sources, found=found))
+        _walk(path, partial(_ask, readers, sources=sources, found=found), found.quality)
     if not sources:
         raise _nothing(paths, found.refusals)
-    found.units = _number(_join(_unique(sources)), found.quality)
+    found.units = _number(_join(_unique(sources, found.quality)), found.quality)
     return found
 
 
-def _unique(sources: Iterable[RankSource]) -> list[RankSource]:
-    """Sources without those that an overlapping input gave a second time."""
+def _unique(sources: Iterable[RankSource], quality: list[Quality]) -> list[RankSource]:
+    """Sources without those that an overlapping input or a link gave a second time; links are reported."""
     seen: dict[tuple[object, ...], RankSource] = {}
     for source in sources:
         # one file may hold several ranks, told apart by options
         files = tuple(path.resolve() for path in source.files)
-        seen.setdefault((source.reader, files, tuple(sorted(source.options.items()))), source)
+        first = seen.setdefault((source.reader, files, tuple(sorted(source.options.items()))), source)
+        if _spelled(first.path) != _spelled(source.path):
+            quality.append(_linked_twice(source.path, first.path))
     return list(seen.values())
 
 
-def _walk(path: Path, ask: Callable[[Folder], set[Path]]) -> None:
+def _spelled(path: Path) -> str:
+    """The path from the root, links in it as they are."""
+    return os.path.normpath(path.absolute())
+
+
+def _linked_twice(link: Path, known: Path) -> Quality:
+    return Quality(code="linked-twice", count=1, example=f"the same as {known}: read once", file=str(link))
+
+
+def _walk(path: Path, ask: Callable[[Folder], set[Path]], quality: list[Quality]) -> None:
     """Call `ask` with the folder of `path` (or a file by itself) and all below, parents first, in name order.
 
     `ask` answers with the entries that need no further look. Links to folders are followed; a loop ends because a
@@ -91,14 +103,17 @@ def _walk(path: Path, ask: Callable[[Folder], set[Path]]) -> None:
         ask(Folder(path=path.parent, files=(path,), folders=()))
         return
     stack = [(path, 0)]
-    visited: set[Path] = set()
+    visited: dict[Path, Path] = {}
     files_seen = 0
     while stack:
         here, depth = stack.pop()
         real = here.resolve()
-        if real in visited or depth > MAX_FOLDER_DEPTH:
+        if real in visited:
+            quality.append(_linked_twice(here, visited[real]))
             continue
-        visited.add(real)
+        if depth > MAX_FOLDER_DEPTH:
+            continue
+        visited[real] = here
         try:
             entries = sorted(here.iterdir(), key=lambda entry: _natural(entry.name))
         except OSError:

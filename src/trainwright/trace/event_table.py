@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from trainwright.trace.event_damage import report_end
 from trainwright.trace.json_events import EventFile
 from trainwright.trace.reader import Sink
 
@@ -26,5 +27,4 @@ def pour_event_table(path: Path, name: str, sink: Sink) -> None:
         sink.lost(len(events.damage.lost))
         first = events.damage.lost[0]
         sink.quality("lost-events", count=len(events.damage.lost), example=first.reason, file=path, offset=first.offset)
-    if events.damage.stream:
-        sink.quality("truncated-stream", example=events.damage.stream, file=path)
+    report_end(events, sink)

@@ -8,17 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainwright.core.errors import InputError, TrainwrightError
+from trainwright.core.errors import InputError, StoreError, TrainwrightError
 from trainwright.core.executor import EXECUTORS, OnProgress, Report, no_progress
 from trainwright.core.result import Quality
 from trainwright.core.settings import cache_dir, max_jobs
 from trainwright.trace.discover import RankUnit, discover
+from trainwright.trace.rank_folder import read_manifest
 from trainwright.trace.reader import READERS
 from trainwright.trace.store import RankStore, Run
-from trainwright.trace.writer import MANIFEST, RankWriter
+from trainwright.trace.writer import RankWriter
 
 #: Raise when the schema, a reader or the layout changes what ends up on disk.
-STORE_VERSION = 4
+STORE_VERSION = 5
 #: Input below this is read in this process: starting workers would cost more.
 POOL_BYTES = 24 << 20
 #: Bytes of a file that go into its key: the two ends and samples between.
@@ -42,12 +43,14 @@ def open_run(paths: Sequence[Path], *, jobs: int | None = None, on_progress: OnP
 
     Raises:
         InputError: a path does not exist, holds no profile, or no rank of it can be read.
+        StoreError: the store cannot be written.
     """
+    most = max_jobs()  # a setting that cannot be read is said before the work
     found = discover(paths)
     planned = [_Job(unit=unit, folder=store_dir() / _key(unit)) for unit in found.units]
-    missing = [(at, job) for at, job in enumerate(planned) if not (job.folder / MANIFEST).exists()]
+    missing = [(at, job) for at, job in enumerate(planned) if read_manifest(job.folder) is None]
     size = sum(path.stat().st_size for _, job in missing for part in job.unit.parts for path in part.files)
-    workers = min(jobs or max_jobs(), len(missing)) if size > POOL_BYTES else 1
+    workers = min(jobs or most, len(missing)) if size > POOL_BYTES else 1
     outcomes = EXECUTORS["local"].map(
         ingest_rank,
         [job for _, job in missing],
@@ -60,6 +63,8 @@ def open_run(paths: Sequence[Path], *, jobs: int | None = None, on_progress: OnP
     )
     errors: dict[int, TrainwrightError] = {}
     for (at, _), outcome in zip(missing, outcomes, strict=True):
+        if isinstance(outcome.error, StoreError):
+            raise outcome.error  # no fault of the rank: the next one would meet it too
         if outcome.error is not None:
             errors[at] = outcome.error
     for at, error in errors.items():
@@ -78,7 +83,6 @@ def open_run(paths: Sequence[Path], *, jobs: int | None = None, on_progress: OnP
 
 def ingest_rank(job: _Job, report: Report) -> None:
     """Read one rank into its folder of the store."""
-    job.folder.parent.mkdir(parents=True, exist_ok=True)
     writer = RankWriter(job.folder, report)
     try:
         for part in job.unit.parts:
@@ -101,7 +105,7 @@ def _key(unit: RankUnit) -> str:
         digest.update(repr((part.reader, sorted(part.takes or ()), sorted(part.options.items()))).encode())
         for path in part.files:
             status = path.stat()
-            digest.update(f"{path.name}|{status.st_size}|{status.st_mtime_ns}".encode())
+            digest.update(os.fsencode(path.name) + f"|{status.st_size}|{status.st_mtime_ns}".encode())
             digest.update(_sample(path, status.st_size))
     return digest.hexdigest()
 

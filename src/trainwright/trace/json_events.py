@@ -64,6 +64,9 @@ class Damage:
     repaired: list[ReadEvent]
     lost: list[LostEvent]
     stream: str = ""
+    stream_code: str = ""
+    #: Where the file ends although the array does not.
+    unended: int | None = None
 
 
 class EventFile:
@@ -137,7 +140,9 @@ class EventFile:
                     self._keep_tail(data[part.array_end :], stream)
                     break
                 data, offset = data[part.rest :], offset + part.rest
-            self.damage.stream = stream.damage
+            else:
+                self.damage.unended = offset + len(data)
+            self.damage.stream, self.damage.stream_code = stream.damage, stream.damage_code
         self._database.close()
 
     def _find_array(self, stream: ByteStream) -> tuple[bytes, int]:
@@ -194,6 +199,7 @@ class EventFile:
                 keep &= cut.start < reached
                 rest = reached
                 break
+        mended = self._sound(decoder, mended)
         self.damage.repaired.extend(event for event in mended if event.repair)
         return _Part(batch=self._join_mended(decoder, offset, cut, keep, mended), rest=rest, array_end=array_end)
 
@@ -212,6 +218,16 @@ class EventFile:
         table = decoder.decode(joined)
         assert table is not None, f"mended events of {self.path} near byte {offset} do not decode"
         return Batch(table=table, offset=places[order], size=sizes[order], cut=joined)
+
+    def _sound(self, decoder: EventDecoder, mended: list[ReadEvent]) -> list[ReadEvent]:
+        """The mended events that can be decoded; the others are lost."""
+        if not mended:
+            return mended
+        ok = decoder.valid(join_texts([event.text for event in mended])).tolist()
+        for event, fine in zip(mended, ok, strict=True):
+            if not fine:
+                self.damage.lost.append(LostEvent(offset=event.offset, reason="malformed", text=event.text[:200]))
+        return [event for event, fine in zip(mended, ok, strict=True) if fine]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from trainwright.trace.chrome import Dialect, TrackPlace
 from trainwright.trace.collective_names import (
+    MOST_MESSAGE_BYTES,
     element_bytes,
     is_collective_kernel,
     is_host_collective,
@@ -145,12 +146,15 @@ def _pour_collectives(table: pa.Table, sink: Sink) -> None:
         named = parse_collective(row["Collective name"] or "")
         elements = max(row["In msg nelems"] or 0, row["Out msg nelems"] or 0)
         size = elements * element_bytes(row["dtype"])
+        if size > MOST_MESSAGE_BYTES:
+            sink.quality("absurd-size", example=f"{row['name']}: {elements:,} elements, taken as not recorded")
+            size = 0
         rows["event"].append(row["event"])
         rows["group"].append(row["Process Group Name"])
         rows["seq"].append(-1 if row["Seq"] is None else row["Seq"])
         rows["op"].append(named.op or parsed.op or None)
         rows["dtype"].append(row["dtype"])
-        rows["bytes"].append(size if size and elements else -1)
+        rows["bytes"].append(size if size > 0 else -1)
         rows["group_size"].append(-1 if row["Group size"] is None else row["Group size"])
         rows["algorithm"].append(parsed.algorithm or None)
     if rows["event"]:

@@ -22,6 +22,8 @@ LOD_BASE_NS = 1_024
 LOD_FACTOR = 4
 #: A level with this many rows is small enough to be the last.
 LOD_SMALL = 4_096
+#: No bin is wider than this, 73 years; damaged times may be further apart.
+MOST_NS = 2**61
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +57,8 @@ def build_pyramid(lane: I32, start_ns: I64, dur_ns: I64) -> list[Level]:
     span = int(level.end_ns.max()) - origin
     levels: list[Level] = []
     kept = len(lane)
-    while len(level.lane) > LOD_SMALL and LOD_BASE_NS * LOD_FACTOR ** (level.number + 1) < LOD_FACTOR * span:
+    widest = min(LOD_FACTOR * span, MOST_NS)
+    while len(level.lane) > LOD_SMALL and LOD_BASE_NS * LOD_FACTOR ** (level.number + 1) < widest:
         level, longest = _merge(level, longest, origin)
         if len(level.lane) <= kept // 2:
             levels.append(level)

@@ -12,6 +12,8 @@ import re
 from collections.abc import Container
 from dataclasses import dataclass, field
 
+from trainwright.core.text import encodable
+
 #: How far the closing brace of a damaged event is looked for.
 SCAN_BYTES = 16 << 20
 #: A well-formed string, a brace outside strings, or a quote that opens no well-formed string.
@@ -19,6 +21,8 @@ _TOKEN = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\.)*"|["{}]', re.DOTALL)
 #: The end of one event and the first key of the next: where reading can start again.
 _BOUNDARY = re.compile(rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id|s|bp)"\s*:)|\}\s*(?=\]\s*(?:[,}]|$))')
 _BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
+#: An escape that may be half of a pair; JSON allows a lone one, but no text can hold it.
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _NEXT_EVENT = re.compile(rb'\{\s*"')
 
 
@@ -140,12 +144,17 @@ def _parse(raw: bytes, *, mend_quotes: bool = False) -> bytes | None:
             continue
         if not isinstance(event, dict):
             return None
-        try:
-            json.loads(raw)
-        except (ValueError, RecursionError):
-            return json.dumps(event, ensure_ascii=False).encode("utf-8", errors="replace")
-        return raw
+        return raw if _is_sound(raw) else encodable(json.dumps(event, ensure_ascii=False)).encode()
     return None
+
+
+def _is_sound(raw: bytes) -> bool:
+    """Whether any reader takes the JSON as it is."""
+    try:
+        event = json.loads(raw)
+    except (ValueError, RecursionError):
+        return False
+    return _SURROGATE.search(raw) is None or encodable(text := json.dumps(event, ensure_ascii=False)) == text
 
 
 def _what_changed(raw: bytes) -> str:
@@ -153,7 +162,9 @@ def _what_changed(raw: bytes) -> str:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         return "not UTF-8"
-    return "bad escape" if _BAD_ESCAPE.search(text) else "control character"
+    if _BAD_ESCAPE.search(text):
+        return "bad escape"
+    return "lone surrogate" if _SURROGATE.search(raw) else "control character"
 
 
 def _escape_inner_quotes(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from trainwright.trace.columns import arrow_array
 from trainwright.trace.reader import Sink
 
 Row = dict[str, Any]
@@ -46,7 +47,7 @@ def column(values: Sequence[Any]) -> pa.Array:
         return _numbers(values, exact=Decimal in kinds)
     if kinds == {bool}:
         return pa.array(values, pa.bool_())
-    return pa.array([value if value is None or isinstance(value, str) else _json(value) for value in values])
+    return arrow_array([value if value is None or isinstance(value, str) else _json(value) for value in values])
 
 
 def _numbers(values: Sequence[Any], *, exact: bool) -> pa.Array:

@@ -32,6 +32,8 @@ MAX_CELL_BYTES = 16 << 20
 MAX_TABLES = 4096
 MAX_GAPS = 256
 LOWEST_ID = -(2**63)
+#: What reading a damaged file raises; the latter when the message quotes a name that is not UTF-8.
+DAMAGE = (sqlite3.Error, UnicodeDecodeError)
 
 Row = tuple[Any, ...]
 
@@ -72,7 +74,7 @@ class Database:
             if sys.version_info >= (3, 11):
                 self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(MAX_CELL_BYTES, max(self.size, 1 << 16)))
             self.tables = self._read_tables()
-        except sqlite3.Error as error:
+        except DAMAGE as error:
             raise InputError(f"{path} cannot be read as a SQLite file: {error}", todo="export it again") from error
 
     def __enter__(self) -> Database:
@@ -92,7 +94,7 @@ class Database:
             name = lenient(raw) or ""
             try:
                 columns = self._connection.execute("SELECT name FROM pragma_table_info(?)", (name,)).fetchall()
-            except sqlite3.Error as error:
+            except DAMAGE as error:
                 self._trouble("table-unreadable", 1, f"{name}: {error}")
                 continue
             if columns and not name.lower().startswith("sqlite_"):
@@ -144,13 +146,13 @@ class Database:
                     self._trouble("corrupt-table", 1, f"{table}: more rows than the file has room for; rest left out")
                     return
                 yield rows
-        except sqlite3.Error as error:
+        except DAMAGE as error:
             damage = f"{table}: {error}"
         else:
             return
         try:
             yield from _Salvage(self._connection, table, columns, done, self._most_rows).rows(self._trouble, damage)
-        except sqlite3.Error:
+        except DAMAGE:
             self._trouble("corrupt-table", 1, f"{damage}; the rest of the table is lost")
 
 
@@ -164,7 +166,7 @@ class _Salvage:
         source = f"FROM {_quoted(table)} NOT INDEXED"
         # "at or after" finds the page of an id; "after" would begin on the page before, which may be the damaged one
         self._from = f"SELECT _rowid_, {', '.join(columns)} {source} WHERE _rowid_ >= ? ORDER BY _rowid_"
-        self._most = most
+        self._left = most
         self._next = LOWEST_ID
         if done:  # the scan so far went in row id order
             query = f"SELECT _rowid_ {source} ORDER BY _rowid_ LIMIT 1 OFFSET ?"
@@ -192,17 +194,21 @@ class _Salvage:
         rows: list[Row] = []
         try:
             for row in self._connection.execute(self._from, (self._next,)):
-                rows.append(row[1:])
-                self._next = row[0] + 1
-                if len(rows) > self._most:
+                self._keep(row, rows)
+                if not self._left:
                     return rows, True
-        except (sqlite3.Error, OverflowError):
+        except (*DAMAGE, OverflowError):
             # the cursor runs one row ahead: the row before the damage is lost with the error
-            while len(rows) <= self._most and (found := self._first_from(self._next)) is not None:
-                rows.append(found[1:])
-                self._next = found[0] + 1
-            return rows, False
+            while self._left and (found := self._first_from(self._next)) is not None:
+                self._keep(found, rows)
+            return rows, not self._left
         return rows, True
+
+    def _keep(self, row: Row, rows: list[Row]) -> None:
+        """Add a row; damaged pages may give rows again and again, so there is an end to it."""
+        rows.append(row[1:])
+        self._next = row[0] + 1
+        self._left -= 1
 
     def _next_readable(self) -> int | None:
         """The first row id found readable beyond the damage; None when nothing follows.
@@ -229,7 +235,7 @@ class _Salvage:
         """The first row with this id or a larger one, None when there is none or it cannot be read."""
         try:
             found: Row | None = self._connection.execute(f"{self._from} LIMIT 1", (rowid,)).fetchone()
-        except (sqlite3.Error, OverflowError):
+        except (*DAMAGE, OverflowError):
             return None
         return found
 

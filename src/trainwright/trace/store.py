@@ -6,7 +6,7 @@ the manifest only; a column is mapped when it is first asked for and costs no co
 
 from __future__ import annotations
 
-import json
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from trainwright.core.errors import StoreError
 from trainwright.core.result import Quality
 from trainwright.trace.columns import NUMPY_TYPES
 from trainwright.trace.discover import RankUnit
+from trainwright.trace.rank_folder import read_manifest
 from trainwright.trace.schema import TABLES
-from trainwright.trace.writer import MANIFEST
 
 I64 = npt.NDArray[np.int64]
 I32 = npt.NDArray[np.int32]
@@ -48,9 +49,16 @@ class RankStore:
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """What the ingest recorded: counts, device, host, files, sources of tables, quality."""
-        text = (self.folder / MANIFEST).read_text(encoding="utf-8")
-        manifest: dict[str, Any] = json.loads(text)
+        manifest = read_manifest(self.folder)
+        if manifest is None:
+            raise self._gone()
         return manifest
+
+    def _gone(self) -> StoreError:
+        return StoreError(
+            f"the store of {self.unit.path} was cleared or damaged meanwhile",
+            todo="run the command again: it is read again",
+        )
 
     @property
     def start_ns(self) -> int:
@@ -80,7 +88,7 @@ class RankStore:
     @cached_property
     def table_names(self) -> list[str]:
         """Tables that have rows."""
-        return sorted(path.stem for path in self.folder.glob("*.arrow"))
+        return sorted(self.manifest["tables"])
 
     @cached_property
     def _tables(self) -> dict[str, pa.Table]:
@@ -89,13 +97,15 @@ class RankStore:
     def table(self, name: str) -> pa.Table:
         """A whole table, memory-mapped; empty (with the schema's columns) where the rank has no rows."""
         if name not in self._tables:
-            path = self.folder / f"{name}.arrow"
-            if path.exists():
-                with pa.memory_map(str(path)) as file:
-                    self._tables[name] = pa.ipc.open_file(file).read_all()
-            else:
-                self._tables[name] = _empty(name)
+            self._tables[name] = self._open(name) if name in self.manifest["tables"] else _empty(name)
         return self._tables[name]
+
+    def _open(self, name: str) -> pa.Table:
+        try:
+            with pa.memory_map(os.fsencode(self.folder / f"{name}.arrow")) as file:
+                return pa.ipc.open_file(file).read_all()
+        except (OSError, pa.ArrowException) as error:
+            raise self._gone() from error
 
     def rows(self, table: str) -> int:
         """Number of rows."""

@@ -16,9 +16,10 @@ import pyarrow as pa
 
 from trainwright.core.executor import Report
 from trainwright.core.result import Quality
-from trainwright.trace.columns import TableBuffer, arrow_table
+from trainwright.trace.columns import TableBuffer, arrow_array, arrow_table, join_tables
 from trainwright.trace.layout import Layout, lay_out
 from trainwright.trace.lod import Level, build_pyramid
+from trainwright.trace.rank_folder import hold, read_manifest, storing, write_manifest
 from trainwright.trace.reader import ColumnData
 from trainwright.trace.schema import DERIVED_TABLES, TABLES, table_name
 
@@ -29,7 +30,6 @@ WORK_KINDS = ("kernel", "comm", "comm_task", "memcpy", "memset", "sync")
 #: A duration this many times the span of all starts (plus a minute) is an overflow, not a measurement.
 OVERFLOW_FACTOR = 10
 OVERFLOW_SLACK_NS = 60 * 10**9
-MANIFEST = "manifest.json"
 TRACK_FIELDS = ("process", "thread", "pid", "tid", "side", "stream", "device", "sort")
 #: Columns that hold points in time, by table.
 TIME_COLUMNS = {
@@ -54,8 +54,10 @@ class RankWriter:
     def __init__(self, folder: Path, report: Report) -> None:
         self._folder = folder
         self._temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
-        shutil.rmtree(self._temporary, ignore_errors=True)
-        self._temporary.mkdir(parents=True)
+        with storing(folder):
+            shutil.rmtree(self._temporary, ignore_errors=True)
+            self._temporary.mkdir(parents=True)
+            self._held: int | None = hold(self._temporary)
         self._report = report
         self._buffers = {name: TableBuffer(schema) for name, schema in TABLES.items() if name not in DERIVED_TABLES}
         self._reported: dict[str, list[pa.Table]] = {}
@@ -115,10 +117,7 @@ class RankWriter:
 
     def reported(self, name: str, columns: Mapping[str, ColumnData], *, file: Path) -> None:
         """See `Sink.reported`."""
-        arrays = {
-            key: data if isinstance(data, pa.Array | pa.ChunkedArray) else pa.array(data)
-            for key, data in columns.items()
-        }
+        arrays = {key: arrow_array(data) for key, data in columns.items()}
         table = f"reported_{table_name(name)}"
         self._reported.setdefault(table, []).append(pa.table(arrays))
         self.used(table, file)
@@ -166,9 +165,26 @@ class RankWriter:
     def abandon(self) -> None:
         """Remove everything written so far."""
         shutil.rmtree(self._temporary, ignore_errors=True)
+        self._release()
+
+    def _release(self) -> None:
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
 
     def finish(self) -> Path:
-        """Lay out, write, and rename into place; the folder."""
+        """Lay out, write, and rename into place; the folder.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        with storing(self._folder):
+            self._write_all()
+            self._move_into_place()
+        self._release()
+        return self._folder
+
+    def _write_all(self) -> None:
         if self._track_rows:
             self.add("tracks", **{name: [row[name] for row in self._track_rows] for name in TRACK_FIELDS})
         for name, buffer in self._buffers.items():  # these first: the layout of the slices needs the memory
@@ -178,7 +194,7 @@ class RankWriter:
                 del columns
         span = self._write_slices()
         for name, tables in self._reported.items():
-            _write_ipc(pa.concat_tables(tables, promote_options="permissive"), self._temporary / f"{name}.arrow")
+            _write_ipc(join_tables(tables), self._temporary / f"{name}.arrow")
         manifest = {
             **self._counts,
             **self._facts,
@@ -188,13 +204,19 @@ class RankWriter:
             "used": self._used,
             "quality": [asdict(entry) for entry in self._quality.values()],
         }
-        (self._temporary / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+        write_manifest(self._temporary, manifest)
+
+    def _move_into_place(self) -> None:
+        """Rename the finished folder; one that is there stays when it is whole, else it gives way."""
         try:
             self._temporary.rename(self._folder)
-        except OSError:  # another process wrote the same content first
-            assert (self._folder / MANIFEST).exists(), f"cannot move the store into {self._folder}"
-            self.abandon()
-        return self._folder
+        except OSError:
+            if read_manifest(self._folder) is not None:  # another process wrote the same content first
+                self.abandon()
+                return
+            if self._folder.is_dir():
+                shutil.rmtree(self._folder)
+            self._temporary.rename(self._folder)
 
     def _write(self, name: str, columns: Mapping[str, npt.NDArray[Any]], texts: Mapping[str, list[str]]) -> None:
         _write_ipc(arrow_table(TABLES[name], columns, texts), self._temporary / f"{name}.arrow")
@@ -295,5 +317,5 @@ class RankWriter:
 def _write_ipc(table: pa.Table, path: Path) -> None:
     """One uncompressed record batch, so that a memory-mapped column is one contiguous array."""
     table = table.combine_chunks()
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+    with pa.OSFile(os.fsencode(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table)

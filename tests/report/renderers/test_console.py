@@ -4,6 +4,7 @@ import io
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,12 @@ def test_a_whole_page_as_text() -> None:
         "\ninput quality: 1 kind of trouble, 4 cases\n  lost × 4 in 2 files: x\n"
         "\nNext\n  trainwright advise x\n"
     )
+
+
+def test_rows_that_were_not_fetched_are_counted() -> None:
+    table = replace(sizes((f"n{at}", at) for at in range(5)), unread=1000)
+    assert "… 1,003 more rows" in CONSOLE.render(page_of(table, top=2))
+    assert "… at least 1,000 more rows" in CONSOLE.render(page_of(replace(table, unread_or_more=True), top=5))
 
 
 def test_without_a_limit_all_rows_are_there() -> None:

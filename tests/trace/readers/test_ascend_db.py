@@ -18,6 +18,7 @@ from tests.trace.make_ascend_db import alter, at, table, write_database, write_t
 from tests.trace.read_source import find_in, rows_of
 from trainwright.analyze.engine import analyze_run
 from trainwright.core.errors import InputError, NotAProfileError
+from trainwright.trace import sqlite
 from trainwright.trace.discover import discover
 from trainwright.trace.ingest import open_run
 from trainwright.trace.readers.ascend_db import READER
@@ -279,6 +280,29 @@ def test_counters_have_the_names_of_the_text_form(tmp_path: Path) -> None:
         "HCCS/txThroughput": ("value", 1.5),
         "Port 1/bandwidth": ("value", 9.0),
     }
+
+
+def test_names_that_are_missing_in_some_batches_only_do_not_part_a_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def more(connection: sqlite3.Connection) -> None:
+        connection.execute("INSERT INTO STRING_IDS VALUES (1, 'aic_mac_ratio')")
+        table(connection, "TASK_PMU_INFO(globalTaskId, name, value)", [(0, 1, 0.25), (0, 77, 0.5), (0, b"\xff", 1.0)])
+
+    monkeypatch.setattr(sqlite, "BATCH_ROWS", 1)
+    rank = small(tmp_path, more)
+    names = [name for name, _ in rows_of(rank, "reported_task_pmu_info", "name", "value")]
+    assert names[0] == "aic_mac_ratio"
+    assert len(names) == 3
+
+
+def test_counters_without_any_time_are_lost_alone(tmp_path: Path) -> None:
+    def more(connection: sqlite3.Connection) -> None:
+        connection.execute("UPDATE AICORE_FREQ SET timestampNs = 'never'")
+
+    rank = small(tmp_path, more)
+    assert "AI Core Freq" not in rank.texts("counters", "name")
+    assert rank.manifest["lost"] > 0
 
 
 def test_counters_of_tasks_and_unknown_tables_are_kept(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ Reads Ascend, GPU and CPU profiles of one rank or many, and splits the time of e
 communication, free time, bubble and preparing; the free time into its causes (host-bound launch, synchronisation,
 data loading, garbage collection, allocator, compile); then by operator, kernel, shape, module and call stack;
 communication with bandwidth; memory peaks with what was live; host APIs. Times are exact: parts add up.
-Ends with 1 when a rank could not be read.
+Ends with 1 when a rank could not be read. Outputs are never written into RUN, nor over files of others.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Analyse and show."""
     from trainwright.analyze.engine import analyze_run
-    from trainwright.cli.inputs import every_rank_answered, open_inputs, shell_words
+    from trainwright.cli.inputs import every_rank_answered, open_inputs, page_outside, shell_words
     from trainwright.cli.output import emit
     from trainwright.report.renderer import Page
 
     opened = open_inputs(options)
     result = analyze_run(opened, options.only, jobs=options.jobs)
     paths = shell_words(options.run)
-    steps = [f"trainwright analyze {paths} --html report.html"]
+    steps = [f"trainwright analyze {paths} --html {page_outside(options.run)}"]
     if len(options.run) == 1:  # SQL takes one run
         query = "SELECT name, sum(dur_ns) AS total_ns FROM slices GROUP BY name ORDER BY 2 DESC LIMIT 10"
         steps.append(f'trainwright sql {paths} "{query}"')

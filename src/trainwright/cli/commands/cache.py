@@ -27,12 +27,15 @@ def run(options: argparse.Namespace) -> int:
     from trainwright.trace.ingest import store_dir
 
     table = cache_table()
-    if options.action == "clear":
-        clear_cache()
+    held = clear_cache() if options.action == "clear" else 0
     result = Result(tables=(table,), extra={"store": str(store_dir())})
     done = "removed" if options.action == "clear" else "in the store"
+    stays = f"; {held} being read now stay" if held else ""
     page = Page(
-        command="cache", title="Store", subtitle=f"{store_dir()}: {len(table.rows)} rank(s) {done}", result=result
+        command="cache",
+        title="Store",
+        subtitle=f"{store_dir()}: {len(table.rows)} rank(s) {done}{stays}",
+        result=result,
     )
     emit(page, options)
     return 0

@@ -14,7 +14,7 @@ from trainwright.cli.options import add_outputs
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("--markdown", action="store_true", help="print as Markdown (docs/catalog.md)")
-    add_outputs(parser)
+    add_outputs(parser, top=0)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -28,8 +28,6 @@ def run(options: argparse.Namespace) -> int:
         print(catalog_markdown(), end="")
         return 0
     result = Result(tables=(catalog_table(),))
-    if options.top is None:
-        options.top = 0
     emit(Page(command="catalog", title="Catalogue", subtitle="everything built in", result=result), options)
     return 0
 

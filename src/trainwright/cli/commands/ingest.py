@@ -2,7 +2,7 @@
 
 All ranks below the given folders are found and read in parallel; what is damaged, missing or refused is counted and
 named. The store is a cache folder of our own: your data is never written to. Reading again is free while the files do
-not change. Ends with 1 when a rank could not be read.
+not change. Ends with 1 when a rank could not be read. Outputs are never written into RUN.
 """
 
 from __future__ import annotations

@@ -96,9 +96,10 @@ def _table(table: Table, top: int | None, width: int) -> Iterator[Line]:
     header, body = lines_of(table, rows, width)
     yield from ((line, "bold") for line in header)
     yield from ((line, "") for line in body)
-    left_out = len(table.rows) - len(rows)
+    left_out = len(table.rows) - len(rows) + table.unread
     if left_out:
-        yield from _wrapped(f"… {left_out:,} more rows (use --top 0 or --json)", width, style="dim")
+        least = "at least " if table.unread_or_more else ""
+        yield from _wrapped(f"… {least}{left_out:,} more rows (use --top 0 or --json)", width, style="dim")
 
 
 def _findings(findings: tuple[Finding, ...], top: int | None, width: int) -> Iterator[Line]:
