@@ -25,10 +25,23 @@ from trainwright.trace.writer import RankWriter
 
 
 class RankBuilder:
-    """What one rank will hold; nothing is written before `build`."""
+    """What one rank will hold; nothing is written before `build`.
 
-    def __init__(self, rank: int = 0, *, device: str | None = None, host: str | None = None) -> None:
+    `claims` is the rank that the source says it is, `place` the folder its source lies in.
+    """
+
+    def __init__(
+        self,
+        rank: int = 0,
+        *,
+        device: str | None = None,
+        host: str | None = None,
+        claims: int | None = None,
+        place: str = "",
+    ) -> None:
         self.rank = rank
+        self._claims = claims
+        self._place = place
         self._device = device
         self._host = host
         self._rows: list[tuple[str, dict[str, Any]]] = []
@@ -111,7 +124,7 @@ class RankBuilder:
     def build(self, folder: Path) -> RankStore:
         """Write the rank into a new folder below `folder` and open it."""
         target = next(at for n in range(1000) if not (at := folder / f"rank{self.rank}-{n}").exists())
-        source = folder / f"source{self.rank}.json"
+        source = folder / self._place / f"source{self.rank}.json"
         writer = RankWriter(target, _silent)
         tracks = [writer.track(pid="1", tid=str(at), **track) for at, track in enumerate(self._tracks)]
         writer.events(self._event)
@@ -122,7 +135,9 @@ class RankBuilder:
         writer.describe(device=self._device, host=self._host)
         writer.lost(self._lost)
         writer.repaired(self._repaired)
-        unit = RankUnit(rank=self.rank, parts=(RankSource(reader="made", path=source, files=(source,)),))
+        unit = RankUnit(
+            rank=self.rank, parts=(RankSource(reader="made", path=source, files=(source,), rank=self._claims),)
+        )
         return RankStore(folder=writer.finish(), unit=unit)
 
     def _slice(self, name: str, start: int, end: int, kind: str, link: int, *, track: dict[str, Any]) -> int:

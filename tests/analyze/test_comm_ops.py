@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.analyze.make_run import RankBuilder
+from trainwright.analyze.analyses.communication import analyze as communication
 from trainwright.analyze.comm_ops import bus_factor, comm_ops, group_members, transports
+from trainwright.analyze.work import work_of
 
 
 def test_sends_and_receives_are_named_by_the_host_range_around_their_launch(tmp_path: Path) -> None:
@@ -19,6 +21,29 @@ def test_sends_and_receives_are_named_by_the_host_range_around_their_launch(tmp_
     builder.comm("ncclKernel_SendRecv", 70, 80, op="sendrecv").comm("ncclDevKernel_Generic", 80, 90, op=None)
     ops = comm_ops(builder.build(tmp_path))
     assert ops.op.at(ops.op.codes) == ["alltoall", "send", "sendrecv", None]
+
+
+def test_sends_and_receives_of_unknown_purpose_are_no_transfers_where_all_others_are_collectives(
+    tmp_path: Path,
+) -> None:
+    builder = RankBuilder().host("nccl:all_to_all", 0, 10, kind="annotation")
+    builder.host("cudaLaunchKernel", 2, 4, kind="runtime", link=1)
+    builder.comm("ncclKernel_SendRecv", 40, 50, op="sendrecv", link=9)  # launched before the recording began
+    builder.comm("ncclKernel_SendRecv", 50, 60, op="sendrecv", link=1)
+    rank = builder.build(tmp_path)
+    ops = comm_ops(rank)
+    assert ops.op.at(ops.op.codes) == [None, "alltoall"]
+    assert work_of(rank).p2p.tolist() == []
+    result = communication(rank)
+    assert sorted(result.table("communication").column("op"), key=str) == [None, "alltoall"]
+    assert [(note.code, note.count) for note in result.quality] == [("operator-unknown", 1)]
+
+
+def test_sends_and_receives_without_any_host_are_what_their_name_says(tmp_path: Path) -> None:
+    rank = RankBuilder().comm("ncclKernel_SendRecv", 40, 50, op="sendrecv", link=9).build(tmp_path)
+    ops = comm_ops(rank)
+    assert ops.op.at(ops.op.codes) == ["sendrecv"]
+    assert len(work_of(rank).p2p) == 1
 
 
 def test_a_clear_name_is_kept(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from trainwright.analyze import query
 from trainwright.analyze.query import filter_tables, run_query
 from trainwright.core.errors import InputError
 from trainwright.core.result import Column, Table, TableSpec
+from trainwright.trace.ingest import open_run
 from trainwright.trace.store import Run
 
 
@@ -113,3 +114,24 @@ def test_a_condition_says_which_tables_it_left_whole() -> None:
 def test_a_condition_that_fits_no_table_says_why(condition: str, why: str) -> None:
     with pytest.raises(InputError, match=re.escape(why)):
         filter_tables([KERNELS, STEPS], condition)
+
+
+def test_the_stored_collectives_name_the_operators_that_the_analyses_go_by(tmp_path: Path) -> None:
+    rank = RankBuilder().host("nccl:all_to_all", 0, 10, kind="annotation")
+    rank.host("cudaLaunchKernel", 2, 4, kind="runtime", link=1)
+    rank.comm("ncclKernel_SendRecv", 50, 60, op="sendrecv", link=1, bytes=8)
+    rank.row("collectives", event=99, op="send")  # details of an event that could not be read
+    run = make_run([rank], tmp_path)
+    assert rows(run, "SELECT op, bytes FROM collectives ORDER BY op").rows == [("alltoall", 8), ("send", -1)]
+    assert rows(run, "SELECT op FROM communication").rows == [("alltoall",)]
+
+
+@pytest.mark.shared_data
+def test_communication_and_collectives_agree_on_a_real_rank(profiles: Path) -> None:
+    """The first five kernels were launched before the recording began: what they are for is not known."""
+    run = open_run([profiles / "hta/negative_queue_length_values_check"])
+    joined = "SELECT op, sum(dur_ns)::BIGINT AS ns FROM slices JOIN collectives USING (rank, event) GROUP BY op"
+    assert sorted(rows(run, joined).rows, key=str) == sorted(
+        rows(run, "SELECT op, sum(total_ns)::BIGINT AS ns FROM communication GROUP BY op").rows, key=str
+    )
+    assert rows(run, "SELECT bubble_ns FROM step_time WHERE step = 550").rows == [(0,)]

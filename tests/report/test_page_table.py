@@ -27,6 +27,18 @@ def test_rows_after_the_top_are_hidden_and_can_be_shown() -> None:
     assert "<output>2 of 5 rows</output>" in view
 
 
+def test_the_heaviest_rows_come_first_and_the_others_are_hidden() -> None:
+    table = sizes((f"n{at}", size) for at, size in enumerate((3, 9, 1, 7)))
+    view = table_view(replace(table, spec=replace(table.spec, weight=("bytes",))), top=2)
+
+    assert re.findall(r"<tr( hidden)?><td>(n\d)", view) == [
+        ("", "n1"),
+        ("", "n3"),
+        (" hidden", "n0"),
+        (" hidden", "n2"),
+    ]
+
+
 @pytest.mark.parametrize("top", [None, 5, 9])
 def test_nothing_is_hidden_when_all_fits(top: int | None) -> None:
     view = table_view(sizes((f"n{at}", at) for at in range(5)), top=top)

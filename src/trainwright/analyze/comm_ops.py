@@ -13,7 +13,7 @@ import numpy.typing as npt
 from trainwright.analyze.calls import calls_of, detail, nearest, slice_rows
 from trainwright.analyze.grouping import group_by
 from trainwright.analyze.text_columns import TextColumn, first_known, stored_text
-from trainwright.trace.collective_names import parse_collective
+from trainwright.trace.collective_names import P2P_OPS, parse_collective
 from trainwright.trace.store import RankStore
 
 I64 = npt.NDArray[np.int64]
@@ -33,7 +33,8 @@ _MECHANISM = ("sendrecv", None)
 class CommOps:
     """Communication operators of a rank, (N,) each, in order of start; -1 in `seq`, `size` and `group_size`: unknown.
 
-    `size` is bytes. `op` is the operator the caller asked for where the device only shows sends and receives.
+    `size` is bytes. `op` is the operator the caller asked for where the device only shows sends and receives; null
+    where nothing tells.
     """
 
     rows: I64
@@ -82,7 +83,21 @@ def _operators(rank: RankStore, rows: I64) -> TextColumn:
     codes = np.where(found >= 0, rank.column("slices", "name")[found], -1)
     ops = [parse_collective(name).op if ranged else "" for name, ranged in zip(names, asked, strict=True)]
     usable = np.array([bool(op) for op in ops] + [False], np.bool_)
-    return first_known(TextColumn(codes=np.where(usable[codes], codes, -1), texts=ops), written)
+    asked_for = TextColumn(codes=np.where(usable[codes], codes, -1), texts=ops)
+    resolved = first_known(asked_for, written)
+    purpose_unknown = _unexplained(written.among("sendrecv"), asked_for)
+    return TextColumn(codes=np.where(purpose_unknown, -1, resolved.codes), texts=resolved.texts)
+
+
+def _unexplained(moves: npt.NDArray[np.bool_], asked_for: TextColumn) -> npt.NDArray[np.bool_]:
+    """Which slices say nothing about their purpose: those that only `moves` data and whose host call is not recorded.
+
+    The name alone would say a transfer between two ranks; where all others of that name serve collectives, it lies.
+    """
+    told = moves & (asked_for.codes >= 0)
+    if not told.any() or (told & asked_for.among(*P2P_OPS)).any():
+        return np.zeros(len(moves), np.bool_)
+    return moves & (asked_for.codes < 0)
 
 
 @lru_cache(maxsize=64)

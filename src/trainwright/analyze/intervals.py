@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 I64 = npt.NDArray[np.int64]
 
-_FAR = 2**62
+_FIRST, _LAST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,7 @@ def intersect(a: Spans, b: Spans) -> Spans:
 
 def subtract(a: Spans, b: Spans) -> Spans:
     """The pieces of `a` outside `b`; owners are those of `a`."""
-    outside = disjoint(np.append(-_FAR, b.end), np.append(b.start, _FAR))
+    outside = disjoint(np.append(_FIRST, b.end), np.append(b.start, _LAST))
     return intersect(a, outside)
 
 

@@ -1,8 +1,9 @@
 """Match collectives across ranks: which slices of different ranks are the same collective.
 
-A collective is known by its group and its number in the group. Where the source counts no numbers, the collectives of
-one operator are numbered in order of start; where it names no groups, all ranks are one group. Several slices of one
-operator under one number (a coalesced call) are matched in order of start. Transfers between two ranks are left out.
+A collective is known by its job (see `trainwright.analyze.jobs`), its group and its number in the group. Where the
+source counts no numbers, the collectives of one operator are numbered in order of start; where it names no groups, all
+ranks of the job are one group. Several slices of one operator under one number (a coalesced call) are matched in order
+of start. Transfers between two ranks are left out.
 
 A rank waits from its own start to the start of the last rank, and the rest of its duration is transfer. Clocks of
 different hosts are aligned by the ends of collectives (see `trainwright.analyze.clocks`), because all ranks leave them
@@ -21,6 +22,7 @@ import numpy.typing as npt
 from trainwright.analyze.clocks import clock_offsets
 from trainwright.analyze.comm_ops import comm_ops, group_members
 from trainwright.analyze.grouping import group_by
+from trainwright.analyze.jobs import job_numbers
 from trainwright.trace.collective_names import P2P_OPS
 from trainwright.trace.store import RankStore
 
@@ -35,13 +37,14 @@ _RELEASES_ALL = ("allreduce", "allgather", "reducescatter", "alltoall", "barrier
 class Matched:
     """Collectives of all ranks, one row per collective and rank, (N,) each, collective by collective.
 
-    `group` and `op` are codes into `group_texts` and `op_texts`, -1 for null. `number` numbers the collectives,
-    `rank` is the rank's number, `slice_row` the row of `slices` in it. `partners` is the number of ranks that share
-    the collective; where it is 1 nothing is known about waiting, and `wait_ns`, `transfer_ns`, `last_rank` are -1.
-    `offset_ns` is how far ahead of its group's the rank's clock was taken to be.
+    `job` numbers the jobs, `number` the collectives. `group` and `op` are codes into `group_texts` and `op_texts`, -1
+    for null. `rank` is the rank's number, `slice_row` the row of `slices` in it. `partners` is the number of ranks
+    that share the collective; where it is 1 nothing is known about waiting, and `wait_ns`, `transfer_ns`, `last_rank`
+    are -1. `offset_ns` is how far ahead of its group's the rank's clock was taken to be.
     """
 
     number: I64
+    job: I64
     group: I64
     op: I64
     seq: I64
@@ -79,10 +82,13 @@ def match_collectives(ranks: Sequence[RankStore]) -> Matched:
     """All collectives of a run, matched."""
     groups, ops = _Codes(), _Codes()
     members = _members_by_name(ranks)
-    parts = [_rank_columns(rank, members, groups, ops) for rank in ranks]
-    names = ("group", "op", "seq", "occurrence", "counted", "size", "rank", "slice_row", "start_ns", "dur_ns")
+    jobs = zip(ranks, job_numbers(ranks), strict=True)
+    parts = [_rank_columns(rank, job, members, groups, ops) for rank, job in jobs]
+    names = ("job", "group", "op", "seq", "occurrence", "counted", "size", "rank", "slice_row", "start_ns", "dur_ns")
     column = {name: np.concatenate([part[name] for part in parts] or [np.empty(0, np.int64)]) for name in names}
-    by_key = group_by(column["group"], column["counted"], column["seq"], column["op"], column["occurrence"])
+    by_key = group_by(
+        column["job"], column["group"], column["counted"], column["seq"], column["op"], column["occurrence"]
+    )
     known = {name: data[by_key.order] for name, data in column.items() if name not in ("occurrence", "counted")}
     known["number"] = by_key.number[by_key.order]
     known["offset_ns"] = _offsets(known, np.array([text in _RELEASES_ALL for text in [*ops.texts, None]], np.bool_))
@@ -93,7 +99,8 @@ def _offsets(known: dict[str, I64], releases: npt.NDArray[np.bool_]) -> I64:
     """Clock offset of each row; zero for groups without a collective that releases all ranks at once."""
     use = np.flatnonzero(releases[known["op"]])
     end = known["start_ns"] + known["dur_ns"]
-    found = clock_offsets(known["number"][use], known["group"][use], known["rank"][use], end[use])
+    group = group_by(known["job"], known["group"]).number
+    found = clock_offsets(known["number"][use], group[use], known["rank"][use], end[use])
     by_rank = group_by(known["group"], known["rank"])
     offset = np.zeros(len(by_rank), np.int64)
     offset[by_rank.number[use]] = found
@@ -118,7 +125,9 @@ def _waits(known: dict[str, I64]) -> dict[str, I64]:
     }
 
 
-def _rank_columns(rank: RankStore, members: dict[str, set[Members]], groups: _Codes, ops: _Codes) -> dict[str, I64]:
+def _rank_columns(
+    rank: RankStore, job: int, members: dict[str, set[Members]], groups: _Codes, ops: _Codes
+) -> dict[str, I64]:
     """The collectives of one rank in order of start, with codes that all ranks share."""
     found = comm_ops(rank)
     use = ~found.op.among(*P2P_OPS)
@@ -129,6 +138,7 @@ def _rank_columns(rank: RankStore, members: dict[str, set[Members]], groups: _Co
     occurrence = group_by(group, op, np.where(recorded, found.seq[use], -1)).position()
     rows = found.rows[use]
     return {
+        "job": np.full(len(rows), job, np.int64),
         "group": group,
         "op": op,
         "seq": np.where(recorded, found.seq[use], occurrence),

@@ -17,6 +17,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from trainwright.analyze.calls import detail_rows
+from trainwright.analyze.comm_ops import comm_ops
 from trainwright.analyze.engine import analyze_run, table_names, table_owner
 from trainwright.analyze.interruptible import interruptible
 from trainwright.core.errors import InputError
@@ -269,7 +271,9 @@ def _create_stored(connection: Any, run: Run, name: str) -> None:
     for rank in run.ranks:
         if name in TABLES or name in rank.table_names:
             source = f"_stored_{name}_{rank.rank}"
-            connection.register(source, _with_row_number(rank, name))
+            connection.register(
+                source, _with_operators(rank) if name == "collectives" else _with_row_number(rank, name)
+            )
             selects.append(f'SELECT {rank.rank} AS rank, * FROM "{source}"')
     connection.execute(f'CREATE VIEW "{name}" AS ' + " UNION ALL BY NAME ".join(selects))
 
@@ -279,6 +283,17 @@ def _with_row_number(rank: RankStore, name: str) -> pa.Table:
     if name not in _ROW_NUMBERS:
         return table
     return table.append_column(_ROW_NUMBERS[name], pa.array(np.arange(table.num_rows, dtype=np.int32)))
+
+
+def _with_operators(rank: RankStore) -> pa.Table:
+    """The table `collectives` with the operators that all analyses go by: those asked for, where the name is vague."""
+    table, ops = rank.table("collectives"), comm_ops(rank)
+    named: list[str | None] = table.column("op").to_pylist()
+    rows = detail_rows(rank, "collectives")[ops.rows].tolist()
+    for row, op in zip(rows, ops.op.at(ops.op.codes), strict=True):
+        if row >= 0:
+            named[row] = op
+    return table.set_column(table.column_names.index("op"), "op", pa.array(named, pa.string()))
 
 
 def _create_analysed(connection: Any, table: Table, *, plain: bool) -> None:

@@ -7,7 +7,8 @@ device tasks is looked for, and failing that the whole trace is one synthetic st
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -41,7 +42,7 @@ class StepWindow:
 
 
 def step_windows(rank: RankStore, tasks: I64) -> list[StepWindow]:
-    """The windows of a rank in time order; together they hold every one of `tasks` by its start.
+    """The windows of a rank in time order, none overlapping; together they hold every one of `tasks` to its end.
 
     Args:
         rank: the rank.
@@ -50,17 +51,24 @@ def step_windows(rank: RankStore, tasks: I64) -> list[StepWindow]:
     marked = _marked(rank)
     starts = rank.column("slices", "start_ns")[tasks]
     if marked:
-        return _with_outside(marked, starts)
+        return _run_out(_with_outside(marked, starts), starts, starts + rank.column("slices", "dur_ns")[tasks])
     return _periodic(rank, tasks, starts) or _whole(rank)
+
+
+def row_of_windows(windows: Sequence[StepWindow]) -> I64:
+    """The table row of each window, (W,): one per step, and a last one for all stretches outside the marks."""
+    outside = np.array([window.step is None for window in windows], np.bool_)
+    return np.where(outside, np.count_nonzero(~outside), np.cumsum(~outside) - 1)
 
 
 def _whole(rank: RankStore) -> list[StepWindow]:
     kinds = rank.texts("slices", "kind")
     if not kinds:
         return []
-    rows = ~rank.where("slices", "kind", "derived")
-    if not rows.any():
-        rows = ~rows
+    derived = rank.where("slices", "kind", "derived")
+    rows = rank.in_span(np.flatnonzero(~derived))
+    if not len(rows):
+        rows = rank.in_span(np.arange(len(derived)))
     start = rank.column("slices", "start_ns")[rows]
     end = start + rank.column("slices", "dur_ns")[rows]
     last = max(int(end.max()), int(start.max()) + 1)
@@ -76,7 +84,7 @@ def _marked(rank: RankStore) -> list[StepWindow]:
     else:
         names = rank.texts("slices", "name")
         rows = []
-        for row in rank.kind("step"):
+        for row in rank.in_span(rank.kind("step")):
             match = _DIGITS.search(names[rank.column("slices", "name")[row]])
             start = int(rank.column("slices", "start_ns")[row])
             if match:
@@ -107,6 +115,20 @@ def _with_outside(marked: list[StepWindow], starts: I64) -> list[StepWindow]:
             windows.append(window)
             edge = window.end_ns
     return windows
+
+
+def _run_out(windows: list[StepWindow], starts: I64, ends: I64) -> list[StepWindow]:
+    """The windows, each lasting until its tasks have ended or the next window begins."""
+    if not len(starts):
+        return windows
+    ends = np.maximum.accumulate(ends)
+    lasting = []
+    for window, after in zip(windows, [*windows[1:], None], strict=True):
+        begun = int(np.searchsorted(starts, window.end_ns))
+        busy = int(ends[begun - 1]) if begun else window.end_ns
+        end = max(window.end_ns, min(busy, after.start_ns) if after else busy)
+        lasting.append(replace(window, end_ns=end))
+    return lasting
 
 
 def _periodic(rank: RankStore, tasks: I64, starts: I64) -> list[StepWindow]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 import numpy as np
@@ -11,10 +12,16 @@ from trainwright.analyze.kernel_types import TYPE_OF_KIND, kernel_types
 from trainwright.analyze.text_columns import TextColumn, first_known, stored_text
 from trainwright.trace.store import RankStore
 
+#: Operator types that Ascend profilers write for communication, some for the operator and some for what it is.
+_COMMUNICATION = re.compile(r"hcom_|hccl|communication$", re.IGNORECASE)
+
 
 @lru_cache(maxsize=8)
 def task_types(rank: RankStore) -> TextColumn:
-    """Operator type of every device task: the one the source names, else told from kind and name."""
+    """Operator type of every device task: the one the source names, else told from kind and name.
+
+    Communication is one type, whatever the source calls it: its tables have the operators one by one.
+    """
     tasks = device_tasks(rank)
     names, kinds = stored_text(rank, "slices", "name", tasks), stored_text(rank, "slices", "kind", tasks)
     used = np.unique(names.codes)
@@ -23,7 +30,11 @@ def task_types(rank: RankStore) -> TextColumn:
     sorts = [TYPE_OF_KIND.get(kind) for kind in kinds.texts]
     codes = np.array([-1 if sort is None else at for at, sort in enumerate(sorts)], np.int64)[kinds.codes]
     by_kind = TextColumn(codes=codes, texts=[sort or "" for sort in sorts])
-    return first_known(stored_text(rank, "kernels", "op_type", tasks), first_known(by_kind, by_name))
+    written = stored_text(rank, "kernels", "op_type", tasks)
+    named = [TYPE_OF_KIND["comm"] if _COMMUNICATION.match(text) else text for text in written.texts]
+    is_comm = kinds.among("comm")
+    known = TextColumn(codes=np.where(is_comm, -1, written.codes), texts=named)
+    return first_known(known, first_known(by_kind, by_name))
 
 
 def task_shapes(rank: RankStore) -> TextColumn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,13 +24,14 @@ _COMM_OPERATORS = ("c10d::", "record_param_comms", "nccl:", "hccl:")
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """Rows of `slices` by sort, each sorted by start, and the steps they fall in.
+    """Rows of `slices` by sort, each sorted by start, and the steps they fall in; `tasks` are `compute` and `comm`.
 
     `on_device` is False for a run that shows no device: then operators on the host are the computation.
     """
 
     compute: I64
     comm: I64
+    tasks: I64
     p2p: I64
     copy: I64
     on_device: bool
@@ -42,6 +44,7 @@ def work_of(rank: RankStore) -> Work:
     start = rank.column("slices", "start_ns")
 
     def by_start(rows: I64) -> I64:
+        rows = rank.in_span(rows)
         return rows[np.argsort(start[rows], kind="stable")]
 
     comm = by_start(rank.kind("comm"))
@@ -54,6 +57,7 @@ def work_of(rank: RankStore) -> Work:
     return Work(
         compute=compute,
         comm=comm,
+        tasks=tasks,
         p2p=_p2p(rank),
         copy=copy,
         on_device=on_device,
@@ -67,10 +71,10 @@ def spans_of(rank: RankStore, rows: I64) -> Spans:
     return union(start, start + rank.column("slices", "dur_ns")[rows])
 
 
-def started_in(rank: RankStore, rows: I64, window: StepWindow) -> I64:
-    """Those of `rows` (sorted by start) that start in the window."""
-    low, high = np.searchsorted(rank.column("slices", "start_ns")[rows], [window.start_ns, window.end_ns])
-    return rows[low:high]
+def started_in(rank: RankStore, rows: I64, windows: Sequence[StepWindow]) -> I64:
+    """How many of `rows` (sorted by start) start in each window, (windows,)."""
+    borders = np.array([(window.start_ns, window.end_ns) for window in windows], np.int64).reshape(-1, 2)
+    return np.asarray(np.diff(np.searchsorted(rank.column("slices", "start_ns")[rows], borders)).ravel(), np.int64)
 
 
 def _host_operators(rank: RankStore) -> I64:
@@ -87,4 +91,4 @@ def _p2p(rank: RankStore) -> I64:
     An all-to-all made of sends and receives is none: the operator the caller asked for decides.
     """
     ops = comm_ops(rank)
-    return ops.rows[ops.op.among(*P2P_OPS)]
+    return rank.in_span(ops.rows[ops.op.among(*P2P_OPS)])

@@ -59,5 +59,5 @@ def _filtered(result: Result, condition: str) -> Result:
 
 
 def _cut(result: Result, top: int) -> Result:
-    tables = tuple(replace(table, rows=table.rows[:top]) for table in result.tables)
+    tables = tuple(replace(table, rows=[table.rows[at] for at in table.heaviest(top)]) for table in result.tables)
     return replace(result, tables=tables)

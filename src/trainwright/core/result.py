@@ -7,7 +7,8 @@ texts, the catalogue and the renderers read that declaration.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -52,6 +53,8 @@ class TableSpec:
     chart: Chart | None = None
     #: Columns that people are shown; empty means all. Machine formats always carry all.
     shown: tuple[str, ...] = ()
+    #: Columns of numbers that say what a row weighs: where a table is cut, its heaviest rows are kept.
+    weight: tuple[str, ...] = ()
 
     def table(self, rows: Iterable[Sequence[Cell]]) -> Table:
         """A table of this kind; each row gives every column in the declared order."""
@@ -86,10 +89,27 @@ class Table:
         at = self.column_names.index(name)
         return [row[at] for row in self.rows]
 
+    def heaviest(self, most: int | None) -> list[int]:
+        """Numbers of the rows to show where no more than `most` can be, in order: the heaviest, else the first."""
+        count = len(self.rows)
+        if most is None or count <= most:
+            return list(range(count))
+        places = [self.column_names.index(name) for name in self.spec.weight]
+        if not places:
+            return list(range(most))
+        # of equal rows the first; a missing value weighs nothing
+        return sorted(heapq.nlargest(most, range(count), key=lambda at: (*_weights(self.rows[at], places), -at)))
+
     def records(self) -> list[dict[str, Cell]]:
         """The rows as dictionaries."""
         names = self.column_names
         return [dict(zip(names, row, strict=True)) for row in self.rows]
+
+
+def _weights(row: tuple[Cell, ...], places: list[int]) -> Iterator[float]:
+    for place in places:
+        value = row[place]
+        yield abs(value) if isinstance(value, int | float) else -1
 
 
 @dataclass(frozen=True, kw_only=True)

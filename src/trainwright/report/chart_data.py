@@ -24,7 +24,7 @@ class Bars:
     """What a chart shows. `rows` counts the rows of the table, of which `bars` may be a part.
 
     Missing and non-finite values count as 0. A stacked bar cannot go below 0: `negative` counts the values that were
-    raised to 0.
+    raised to 0. `weighed` says that the heaviest rows of the table were taken.
     """
 
     chart: Chart
@@ -32,13 +32,14 @@ class Bars:
     bars: tuple[Bar, ...]
     rows: int
     negative: int = 0
+    weighed: bool = False
 
     @property
     def note(self) -> str:
         """What the chart does not show; empty when it shows all."""
         notes = []
         if len(self.bars) < self.rows:
-            which = "first" if self.chart.kind == "stacked" else "largest"
+            which = "largest" if self.chart.kind == "bars" or self.weighed else "first"
             notes.append(f"the {which} {len(self.bars):,} of {self.rows:,} rows")
         if self.negative:
             notes.append(f"{self.negative:,} negative {'value' if self.negative == 1 else 'values'} drawn as 0")
@@ -46,14 +47,17 @@ class Bars:
 
 
 def bars_of(table: Table, *, limit: int) -> Bars | None:
-    """The chart of a table: stacked bars in row order, plain bars largest first; None without a chart or rows."""
+    """The chart of a table: stacked bars in row order, of many rows the heaviest; plain bars largest first.
+
+    None without a chart or rows.
+    """
     chart = table.spec.chart
     if chart is None or not table.rows:
         return None
     names = table.column_names
     columns = tuple(table.spec.columns[names.index(name)] for name in chart.values)
     places = [names.index(name) for name in chart.values]
-    rows = table.rows
+    rows = [table.rows[at] for at in table.heaviest(limit)] if chart.kind == "stacked" else table.rows
     if chart.kind == "bars":
         rows = sorted(rows, key=lambda row: -abs(number(row[places[0]])))
     labels = _label_places(table, chart)
@@ -70,6 +74,7 @@ def bars_of(table: Table, *, limit: int) -> Bars | None:
             for row, values in raw
         ),
         rows=len(table.rows),
+        weighed=bool(table.spec.weight),
         negative=0 if lowest is None else sum(value < lowest for _, values in raw for value in values),
     )
 

@@ -34,10 +34,12 @@ def safe_text(text: str) -> str:
 
 def table_view(table: Table, *, top: int | None) -> str:
     """A table with its filter; of more than `top` rows the rest is embedded and shown on demand."""
-    rows = table.rows[:MOST_ROWS]
-    left_out = len(table.rows) - len(rows) + table.unread
+    kept = table.heaviest(MOST_ROWS)
+    left_out = len(table.rows) - len(kept) + table.unread
     least = "at least " if table.unread_or_more else ""
-    limit = len(rows) if top is None else min(top, len(rows))
+    limit = len(kept) if top is None else min(top, len(kept))
+    first = set(table.heaviest(limit))
+    rows = [table.rows[at] for at in sorted(kept, key=lambda at: at not in first)]
     note = f"{least}{left_out:,} more rows are not on this page; --csv and --json give all" if left_out else ""
     more = f'<button type="button" class="more">show all {len(rows):,}</button>' if limit < len(rows) else ""
     return (

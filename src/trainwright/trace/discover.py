@@ -16,6 +16,7 @@ from pathlib import Path
 from trainwright.core.errors import InputError, NotAProfileError
 from trainwright.core.result import Quality
 from trainwright.core.settings import max_input_bytes
+from trainwright.core.text import number_ranges
 from trainwright.trace.reader import PARTS, READERS, Folder, RankSource, Reader, Refusal
 
 #: Deepest folder nesting that is walked below an input; real layouts need 6.
@@ -35,6 +36,11 @@ class RankUnit:
     def is_summary(self) -> bool:
         """Whether this only summarises other ranks (cluster output): there for SQL, with a negative number."""
         return all(part.options.get("role") == "cluster" for part in self.parts)
+
+    @property
+    def claimed(self) -> int:
+        """The rank that the sources say they are; `rank` is another number where an earlier source says the same."""
+        return next((part.rank for part in self.parts if part.rank is not None and part.rank >= 0), self.rank)
 
     @property
     def path(self) -> Path:
@@ -236,21 +242,9 @@ def _number(groups: Sequence[tuple[RankSource, ...]], quality: list[Quality]) ->
             )
         units.append(RankUnit(rank=highest, parts=group))
     if missing and len(units) > 1:
-        quality.append(Quality(code="rank-gap", count=len(missing), example="missing ranks: " + _ranges(missing)))
+        quality.append(Quality(code="rank-gap", count=len(missing), example="missing ranks: " + number_ranges(missing)))
     units.sort(key=lambda unit: unit.rank)
     return units + [RankUnit(rank=-1 - at, parts=group) for at, group in enumerate(summaries)]
-
-
-def _ranges(numbers: Sequence[int], most: int = 12) -> str:
-    """``0-3, 7`` for ``[0, 1, 2, 3, 7]``; long lists end in an ellipsis."""
-    spans: list[list[int]] = []
-    for number in numbers:
-        if spans and number == spans[-1][1] + 1:
-            spans[-1][1] = number
-        else:
-            spans.append([number, number])
-    shown = [str(first) if first == last else f"{first}-{last}" for first, last in spans[:most]]
-    return ", ".join(shown) + (", ..." if len(spans) > most else "")
 
 
 def _nothing(paths: Sequence[Path], refusals: Sequence[Refusal]) -> NotAProfileError:

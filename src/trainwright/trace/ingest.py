@@ -19,7 +19,7 @@ from trainwright.trace.store import RankStore, Run
 from trainwright.trace.writer import RankWriter
 
 #: Raise when the schema, a reader or the layout changes what ends up on disk.
-STORE_VERSION = 5
+STORE_VERSION = 6
 #: Input below this is read in this process: starting workers would cost more.
 POOL_BYTES = 24 << 20
 #: Bytes of a file that go into its key: the two ends and samples between.

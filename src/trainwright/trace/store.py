@@ -62,12 +62,12 @@ class RankStore:
 
     @property
     def start_ns(self) -> int:
-        """Start of the first slice."""
+        """Start of the first slice; slices whose time cannot be right are left out (see `trainwright.trace.stray`)."""
         return int(self.manifest["start_ns"])
 
     @property
     def end_ns(self) -> int:
-        """End of the last slice."""
+        """End of the last of these slices."""
         return int(self.manifest["end_ns"])
 
     @property
@@ -134,6 +134,11 @@ class RankStore:
         """Mask, (rows,), of the rows whose text column holds one of `texts`."""
         wanted = np.array([text in texts for text in self.texts(table, name)] + [False])
         return np.asarray(wanted[self.column(table, name)])
+
+    def in_span(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Those of `rows` of `slices` that start within the span of the rank: a stray one belongs to no step."""
+        start = self.column("slices", "start_ns")[rows]
+        return np.asarray(rows[(start >= self.start_ns) & (start <= self.end_ns)], np.int64)
 
     def kind(self, *kinds: str) -> npt.NDArray[np.int64]:
         """Rows of `slices` of the given kinds."""

@@ -22,6 +22,7 @@ from trainwright.trace.lod import Level, build_pyramid
 from trainwright.trace.rank_folder import hold, read_manifest, storing, write_manifest
 from trainwright.trace.reader import ColumnData
 from trainwright.trace.schema import DERIVED_TABLES, TABLES, table_name
+from trainwright.trace.stray import STRAY_RULE, stray_starts
 
 I64 = npt.NDArray[np.int64]
 
@@ -227,8 +228,9 @@ class RankWriter:
         if not buffer.rows:
             return 0, 0
         start = buffer.take("start_ns")
-        dur = self._sane_durations(start, buffer.take("dur_ns"))
         tracks = buffer.take("lane")  # still the track, see `add`
+        first, last = self._span_of_starts(start, tracks)
+        dur = self._sane_durations(start, buffer.take("dur_ns"), first, last)
         kinds = buffer.take("kind")
         layout = lay_out(tracks, start, dur, may_contain=self._may_contain(tracks, kinds))
         if layout.straddling:
@@ -247,29 +249,40 @@ class RankWriter:
         self._write_lanes(layout)
         self._write_names(columns, texts["name"])
         self._write_pyramid(build_pyramid(layout.lane, columns["start_ns"], columns["dur_ns"]))
-        ends = columns["start_ns"] + columns["dur_ns"]
-        return int(columns["start_ns"].min()), int(ends.max())
+        inside = (columns["start_ns"] >= first) & (columns["start_ns"] <= last)
+        return first, int((columns["start_ns"] + columns["dur_ns"]).max(where=inside, initial=last))
+
+    def _on_device(self, tracks: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+        return np.asarray(np.array([row["side"] == "device" for row in self._track_rows])[tracks], np.bool_)
+
+    def _span_of_starts(self, start: I64, tracks: npt.NDArray[np.int32]) -> tuple[int, int]:
+        """First and last start, without those that cannot be right; these are reported, and kept."""
+        stray = stray_starts(start, self._on_device(tracks))
+        if not stray.any():
+            return int(start.min()), int(start.max())
+        times = ", ".join(str(time) for time in start[stray][:3])
+        text = f"starts at {times} ns: {STRAY_RULE}; kept, but in no step and not in the span"
+        self.quality("stray-time", count=int(stray.sum()), example=text)
+        return int(start[~stray].min()), int(start[~stray].max())
 
     def _may_contain(self, tracks: npt.NDArray[np.int32], kinds: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-        on_device = np.array([row["side"] == "device" for row in self._track_rows])[tracks]
         work = np.array([text in WORK_KINDS for text in self._buffers["slices"].texts("kind")])[kinds]
-        return np.asarray(~(on_device & work))
+        return np.asarray(~(self._on_device(tracks) & work))
 
-    def _sane_durations(self, start: I64, dur: I64) -> I64:
+    def _sane_durations(self, start: I64, dur: I64, first: int, last: int) -> I64:
         """Durations with negative ones clipped to zero and overflowed ones cut at the end of the trace."""
         negative = dur < 0
         if negative.any():
             self.quality("negative-duration", count=int(negative.sum()), example=f"{dur[negative][0]} ns, set to 0")
             dur = np.where(negative, 0, dur)
-        first, last = int(start.min()), int(start.max())
         overflow = dur > OVERFLOW_FACTOR * (last - first) + OVERFLOW_SLACK_NS
         if overflow.any():
-            sane = ~overflow
+            sane = ~overflow & (start >= first) & (start <= last)
             end = max(last, int((start[sane] + dur[sane]).max(initial=last)))
             self.quality(
                 "duration-overflow", count=int(overflow.sum()), example=f"{dur[overflow][0]} ns, cut at the end"
             )
-            dur = np.where(overflow, end - start, dur)
+            dur = np.where(overflow, np.maximum(end - np.minimum(start, end), 0), dur)
         return dur
 
     def _write_lanes(self, layout: Layout) -> None:

@@ -111,6 +111,40 @@ def test_clocks_of_hosts_are_aligned_and_that_is_said(tmp_path: Path) -> None:
     assert "rank 1 is 1.000 s" in note.example
 
 
+def test_collectives_of_two_jobs_are_not_matched(tmp_path: Path) -> None:
+    """Two jobs of two ranks, the second 66 s later: each waits for its own last rank, and no clock is corrected."""
+    later = 66 * 10**9
+    ranks = [
+        RankBuilder(0, claims=0, place="a").comm("ar", 100, 200),
+        RankBuilder(1, claims=1, place="a").comm("ar", 150, 200),
+        RankBuilder(2, claims=0, place="b").comm("ar", later + 130, later + 200),
+        RankBuilder(3, claims=1, place="b").comm("ar", later + 120, later + 200),
+    ]
+    result = analyze(make_run(ranks, tmp_path))
+    rows = result.table("collectives").records()
+    assert brief(rows, "job", "rank", "wait_ns", "last_rank", "ranks") == [
+        (0, 0, 50, 1, 2),
+        (0, 1, 0, 1, 2),
+        (1, 2, 0, 2, 2),
+        (1, 3, 10, 2, 2),
+    ]
+    (note,) = result.quality
+    assert (note.code, note.count) == ("several-jobs", 2)
+    assert "ranks 0-1; ranks 2-3;" in note.example
+
+
+def test_a_copied_file_is_no_member_of_the_collective(tmp_path: Path) -> None:
+    ranks = [
+        RankBuilder(0, claims=0).comm("ar", 100, 200, group="g", seq=1),
+        RankBuilder(1, claims=1).comm("ar", 150, 200, group="g", seq=1),
+        RankBuilder(2, claims=0).comm("ar", 100, 200, group="g", seq=1),
+    ]
+    result = analyze(make_run(ranks, tmp_path))
+    assert brief(result.table("collectives").records(), "rank", "ranks") == [(0, 2), (1, 2), (2, 1)]
+    assert result.table("collective_waits").column("rank") == [0, 1]
+    assert [note.code for note in result.quality] == ["several-jobs"]
+
+
 def test_counts_that_differ_are_a_note(tmp_path: Path) -> None:
     first = RankBuilder(0).comm("ar", 0, 10, group="g").comm("ar", 20, 30, group="g").comm("bc", 40, 50, op="broadcast")
     second = RankBuilder(1).comm("ar", 0, 10, group="g").comm("bc", 40, 50, op="broadcast")
@@ -155,3 +189,13 @@ def test_the_slow_rank_of_a_made_run_waits_least(profiles: Path) -> None:
     total = [row["wait_ns"] + row["transfer_ns"] for row in table.records()]
     assert total.index(min(total)) == 2
     assert table.column("wait_ns").index(min(table.column("wait_ns"))) == 2
+
+
+@pytest.mark.shared_data
+def test_two_made_jobs_read_together_are_as_each_by_itself(profiles: Path) -> None:
+    folders = [profiles / "made_cpu" / name for name in ("ddp4_healthy", "ddp4_slow_rank2_compute")]
+    both = analyze(open_run(folders))
+    alone = [row[1:] for folder in folders for row in analyze(open_run([folder])).table("collective_waits").rows]
+    assert [row[1:] for row in both.table("collective_waits").rows] == alone
+    assert set(both.table("collectives").column("ranks")) == {4}
+    assert [note.code for note in both.quality] == ["several-jobs"]

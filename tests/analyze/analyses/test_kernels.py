@@ -61,6 +61,26 @@ def test_without_shapes_there_are_no_rows_by_shapes(tmp_path: Path) -> None:
     assert analyze(RankBuilder().device("k", 0, 1).build(tmp_path)).table("kernel_shapes").rows == []
 
 
+def test_communication_is_one_type_whatever_the_source_calls_it(tmp_path: Path) -> None:
+    """Ascend writes ``hcom_allReduce_`` for an operator, ``communication`` for its kernel, or nothing."""
+    builder = RankBuilder().comm("hcom_allReduce__865_0_1", 0, 10).device("hcom", 20, 25, op_type="hcom_allReduce_")
+    builder.device("hcomAicpuInit", 30, 33, op_type="Communication").device("m", 40, 44, op_type="MatMulV2")
+    builder.device("hcom_send__1", 50, 52, kind="comm", op_type="hcom_send_")
+    rows = analyze(builder.build(tmp_path)).table("kernel_types").records()
+    assert [(row["op_type"], row["count"], row["total_ns"]) for row in rows] == [
+        ("communication", 4, 20),
+        ("MatMulV2", 1, 4),
+    ]
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("form", ["db/level2", "text/level2"])
+def test_real_ascend_ranks_have_one_type_of_communication(profiles: Path, form: str) -> None:
+    for rank in open_run([profiles / "msinsight/pytorch_2rank" / form]).ranks:
+        types = [str(kind) for kind in analyze(rank).table("kernel_types").column("op_type")]
+        assert [kind for kind in types if "hcom" in kind.lower() or "commun" in kind.lower()] == ["communication"]
+
+
 @pytest.mark.shared_data
 def test_a_trace_of_2021(profiles: Path) -> None:
     """The totals that were read from the file by hand: 591 ms of kernels, 158 ms of them convolution gradients."""

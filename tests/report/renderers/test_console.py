@@ -72,6 +72,15 @@ def test_rows_that_were_not_fetched_are_counted() -> None:
     assert "… at least 1,000 more rows" in CONSOLE.render(page_of(replace(table, unread_or_more=True), top=5))
 
 
+def test_of_many_rows_the_heaviest_are_shown_with_their_bars() -> None:
+    table = parts((0, "mm", 1_000_000, 0), (0, "add", 2_000_000, 0), (1, "mm", 9_000_000, 0))
+    text = CONSOLE.render(page_of(replace(table, spec=replace(table.spec, weight=("a_ns",))), top=2))
+    assert "the largest 2 of 3 rows\n" in text
+    assert text.index("   0  add") < text.index("   1  mm")
+    assert "   0  mm" not in text
+    assert "… 1 more rows with less a (use --top 0 or --json)" in text
+
+
 def test_without_a_limit_all_rows_are_there() -> None:
     text = CONSOLE.render(sample_page(top=None))
 

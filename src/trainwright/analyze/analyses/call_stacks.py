@@ -41,6 +41,7 @@ CALL_STACKS = TableSpec(
         ns("device_ns", "device time those operators launched"),
         ns("self_ns", "host self time of those operators"),
     ),
+    weight=("device_ns", "self_ns"),
 )
 
 

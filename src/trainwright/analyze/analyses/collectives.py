@@ -13,6 +13,7 @@ import numpy as np
 from trainwright.analyze.analysis import Analysis
 from trainwright.analyze.fields import RANK, count, known, ns, rows, size, text, texts_at
 from trainwright.analyze.grouping import group_by
+from trainwright.analyze.jobs import describe_jobs, job_numbers
 from trainwright.analyze.matching import Matched, match_collectives
 from trainwright.core.result import Cell, Chart, Column, Quality, Result, TableSpec
 from trainwright.core.units import format_ns
@@ -33,7 +34,10 @@ COLLECTIVES = TableSpec(
         ns("transfer_ns", "the rest of the duration"),
         Column(name="last_rank", unit="id", help="the rank that arrived last"),
         count("ranks", "ranks on which the collective was recorded"),
+        Column(name="job", unit="id", help="number of the job, where recordings of several were read together"),
     ),
+    shown=("group", "seq", "op", "bytes", "rank", "arrive_ns", "wait_ns", "transfer_ns", "last_rank", "ranks"),
+    weight=("wait_ns",),
 )
 
 COLLECTIVE_WAITS = TableSpec(
@@ -48,11 +52,12 @@ COLLECTIVE_WAITS = TableSpec(
         count("arrived_last", "collectives in which this rank arrived last"),
     ),
     chart=Chart(kind="stacked", label=("rank",), values=("wait_ns", "transfer_ns")),
+    weight=("wait_ns",),
 )
 
 
 def analyze(run: Run) -> Result:
-    """Both tables; notes where ranks of a group ran different numbers of a collective or had clocks apart."""
+    """Both tables; notes on several jobs, and where ranks of a group differ in number of collectives or in clocks."""
     matched = match_collectives(run.ranks)
     table = rows(
         texts_at(matched.group_texts, matched.group),
@@ -65,6 +70,7 @@ def analyze(run: Run) -> Result:
         known(matched.transfer_ns),
         known(matched.last_rank),
         matched.partners,
+        matched.job,
     )
     tables = (COLLECTIVES.table(table), COLLECTIVE_WAITS.table(_waits(matched)))
     return Result(tables=tables, quality=tuple(_notes(matched, run)))
@@ -85,6 +91,11 @@ def _waits(matched: Matched) -> list[tuple[Cell, ...]]:
 
 def _notes(matched: Matched, run: Run) -> Iterator[Quality]:
     file = str(run.ranks[0].unit.path)
+    if len(np.unique(matched.job)) > 1:
+        taking_part = [rank for rank in run.ranks if rank.rank in set(matched.rank.tolist())]
+        jobs = job_numbers(taking_part)
+        text = f"matched within each job only: {describe_jobs(taking_part, jobs)}; ranks collide or times lie apart"
+        yield Quality(code="several-jobs", count=len(set(jobs)), example=text, file=file)
     if different := _different_counts(matched):
         yield Quality(code="collective-counts-differ", count=len(different), example=different[0], file=file)
     apart = np.flatnonzero(matched.offset_ns)
@@ -98,7 +109,7 @@ def _notes(matched: Matched, run: Run) -> Iterator[Quality]:
 def _different_counts(matched: Matched) -> list[str]:
     """In words, every (group, operator) whose number differs between the ranks of the group."""
     different = []
-    by_group = group_by(matched.group)
+    by_group = group_by(matched.job, matched.group)
     for at, group in enumerate(by_group.key(matched.group)):
         mine = by_group.order[by_group.first[at] : by_group.first[at] + by_group.count[at]]
         ranks = np.unique(matched.rank[mine])

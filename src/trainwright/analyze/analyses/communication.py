@@ -8,6 +8,7 @@ the other ranks (see the table `collectives` for the split), so these are what t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +19,7 @@ from trainwright.analyze.calls import detail
 from trainwright.analyze.comm_ops import CommOps, bus_factor, comm_ops, transports
 from trainwright.analyze.fields import RANK, bandwidth, count, known, ns, rows, size, text, texts_at
 from trainwright.analyze.grouping import Groups, group_by
-from trainwright.core.result import Cell, Chart, Column, Result, TableSpec
+from trainwright.core.result import Cell, Chart, Column, Quality, Result, TableSpec
 from trainwright.core.units import format_bytes
 from trainwright.trace.store import RankStore
 
@@ -33,7 +34,7 @@ COMMUNICATION = TableSpec(
     help="Per rank, operator, group, message size and algorithm, largest total first. Bandwidths as in NCCL-tests.",
     columns=(
         RANK,
-        text("op", "allreduce, allgather, reducescatter, alltoall, broadcast, send, recv, ..."),
+        text("op", "allreduce, allgather, reducescatter, alltoall, broadcast, send, recv, ...; empty: nothing tells"),
         text("group", "communication group"),
         Column(name="group_size", unit="count", help="ranks in the group"),
         text("size_bucket", "range of the message size per rank (the larger of input and output)"),
@@ -51,12 +52,22 @@ COMMUNICATION = TableSpec(
     shown=(
         "rank", "op", "group", "group_size", "size_bucket", "count", "total_ns", "bytes", "bus_bandwidth", "transport",
     ),
+    weight=("total_ns",),
 )  # fmt: skip
 
 
 def analyze(rank: RankStore) -> Result:
-    """One row per operator, group, size bucket and algorithm."""
-    return Result(tables=(COMMUNICATION.table(_operators(rank)),))
+    """One row per operator, group, size bucket and algorithm; a note where nothing tells what an operator is."""
+    return Result(tables=(COMMUNICATION.table(_operators(rank)),), quality=tuple(_notes(rank)))
+
+
+def _notes(rank: RankStore) -> Iterator[Quality]:
+    ops = comm_ops(rank)
+    unnamed = ops.rows[ops.op.codes < 0]
+    if len(unnamed):
+        name = rank.texts("slices", "name")[rank.column("slices", "name")[unnamed[0]]]
+        text = f"{name}: neither its name nor a host call tells the operator, so it counts as no bubble"
+        yield Quality(code="operator-unknown", count=len(unnamed), example=text, file=str(rank.unit.path))
 
 
 def bucket_labels() -> list[str]:

@@ -24,6 +24,7 @@ HOST_API = TableSpec(
         ns("max_ns", "longest call"),
     ),
     chart=Chart(kind="bars", label=("rank", "api"), values=("total_ns",)),
+    weight=("total_ns",),
 )
 
 

@@ -41,6 +41,7 @@ KERNELS = TableSpec(
     columns=(RANK, _NAME, _TYPE, _CORE, *_FIGURES),
     chart=Chart(kind="bars", label=("rank", "name"), values=("total_ns",)),
     shown=("rank", "name", "op_type", "core_type", "count", "total_ns", "mean_ns", "max_ns", "share"),
+    weight=("total_ns",),
 )
 
 KERNEL_TYPES = TableSpec(
@@ -49,6 +50,7 @@ KERNEL_TYPES = TableSpec(
     help="Per rank, operator type and core, largest total first.",
     columns=(RANK, _TYPE, _CORE, *_FIGURES),
     chart=Chart(kind="bars", label=("rank", "op_type", "core_type"), values=("total_ns",)),
+    weight=("total_ns",),
 )
 
 KERNEL_SHAPES = TableSpec(
@@ -56,6 +58,7 @@ KERNEL_SHAPES = TableSpec(
     title="Device tasks by input shapes",
     help="Per rank, name and input shapes (of the task, else of the operator that launched it), largest total first.",
     columns=(RANK, _NAME, text("shapes", "input shapes; empty where not recorded for the task"), *_FIGURES),
+    weight=("total_ns",),
 )
 
 

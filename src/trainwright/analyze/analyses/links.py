@@ -30,6 +30,7 @@ LINKS = TableSpec(
         bandwidth("bandwidth", "bytes over time"),
     ),
     chart=Chart(kind="bars", label=("rank", "src", "dst", "transport"), values=("bandwidth",)),
+    weight=("time_ns",),
 )
 
 

@@ -38,6 +38,7 @@ MEMORY = TableSpec(
         text("origin", "samples, allocator (totals recorded with every event), or events (summed from 0 at the start)"),
     ),
     chart=Chart(kind="bars", label=("rank", "series"), values=("peak_bytes",)),
+    weight=("peak_bytes",),
 )
 
 MEMORY_PEAK = TableSpec(
@@ -52,6 +53,7 @@ MEMORY_PEAK = TableSpec(
         count("count", "allocations"),
     ),
     chart=Chart(kind="bars", label=("rank", "series", "op"), values=("bytes",)),
+    weight=("bytes",),
 )
 
 

@@ -35,6 +35,7 @@ MODULES = TableSpec(
     ),
     chart=Chart(kind="stacked", label=("rank", "module"), values=("device_ns", "backward_device_ns")),
     shown=("rank", "module", "count", "total_ns", "self_ns", "device_ns", "backward_device_ns", "backward_self_ns"),
+    weight=("device_ns", "total_ns"),
 )
 
 

@@ -37,6 +37,7 @@ OPERATORS = TableSpec(
     ),
     chart=Chart(kind="bars", label=("rank", "name"), values=("share",)),
     shown=("rank", "name", "count", "self_ns", "total_ns", "device_ns", "share"),
+    weight=("device_ns", "self_ns"),
 )
 
 OPERATOR_SHAPES = TableSpec(
@@ -51,6 +52,7 @@ OPERATOR_SHAPES = TableSpec(
         ns("self_ns", "host time outside everything recorded inside the operator"),
         ns("device_ns", "summed duration of the device tasks the operator launched itself"),
     ),
+    weight=("device_ns", "self_ns"),
 )
 
 

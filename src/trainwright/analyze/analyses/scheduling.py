@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from trainwright.analyze.analysis import Analysis
+from trainwright.analyze.grouping import group_by
 from trainwright.analyze.idle import CAUSES, Gaps, Piece, explain, find_gaps
 from trainwright.analyze.intervals import disjoint
-from trainwright.analyze.steps import StepWindow
-from trainwright.analyze.work import Work, started_in, work_of
+from trainwright.analyze.step_work import step_work
+from trainwright.analyze.steps import StepWindow, row_of_windows
+from trainwright.analyze.work import Work, work_of
 from trainwright.core.result import Cell, Chart, Column, Result, TableSpec
 from trainwright.core.units import format_ns
 from trainwright.trace.store import RankStore
@@ -36,51 +38,52 @@ _SHOWN = ("rank", "step", "cause", "ns", "share", "intervals", "largest_ns", "ev
 
 SCHEDULING = TableSpec(
     name="scheduling",
-    title="Why the device was idle between its tasks",
+    title="Idle time between the tasks of a step, by cause",
     help="The causes of a step add up to its free_ns exactly.",
     columns=_COLUMNS,
     chart=Chart(kind="bars", label=("rank", "step", "cause"), values=("ns",)),
     shown=_SHOWN,
+    weight=("ns",),
 )
 EDGES = TableSpec(
     name="scheduling_edges",
-    title="Why the device was idle before the first and after the last task of a step",
+    title="Idle time before the first and after the last task of a step, by cause",
     help="The causes of a step add up to its preparing_ns and tail_ns exactly.",
     columns=(*_COLUMNS[:2], Column(name="phase", unit="text", help="preparing or tail"), *_COLUMNS[2:]),
     shown=(*_SHOWN[:2], "phase", *_SHOWN[2:]),
+    weight=("ns",),
 )
 
 
 def analyze(rank: RankStore) -> Result:
     """Both tables for all steps of a rank."""
-    work = work_of(rank)
+    work, steps = work_of(rank), step_work(rank)
+    if not work.windows:
+        return Result(tables=(SCHEDULING.table([]), EDGES.table([])))
     inside: list[tuple[Cell, ...]] = []
     edges: list[tuple[Cell, ...]] = []
-    for window in work.windows:
-        tasks = np.concatenate([started_in(rank, work.compute, window), started_in(rank, work.comm, window)])
-        tasks = tasks[np.argsort(rank.column("slices", "start_ns")[tasks], kind="stable")]
-        if len(tasks):
-            inside.extend(_rows(rank, work, window, find_gaps(rank, tasks)))
-        for phase, gaps in _edges(rank, window, tasks):
-            edges.extend((*row[:2], phase, *row[2:]) for row in _rows(rank, work, window, gaps))
+    by_row = group_by(row_of_windows(work.windows))
+    row_of_free = by_row.number[steps.free.owner]
+    free = np.argsort(row_of_free, kind="stable")
+    borders = np.searchsorted(row_of_free[free], np.arange(len(by_row) + 1))
+    for row, windows in enumerate(np.split(by_row.order, by_row.first[1:])):
+        step = work.windows[windows[0]]
+        idle = steps.free.take(free[borders[row] : borders[row + 1]])
+        inside.extend(_rows(rank, work, step, find_gaps(rank, work.tasks, idle)))
+        for phase, gaps in _edges(rank, work, windows):
+            edges.extend((*found[:2], phase, *found[2:]) for found in _rows(rank, work, step, gaps))
     return Result(tables=(SCHEDULING.table(inside), EDGES.table(edges)))
 
 
-def _edges(rank: RankStore, window: StepWindow, tasks: I64) -> list[tuple[str, Gaps]]:
-    """The idle time before the first and after the last task, as gaps."""
-    if not len(tasks):
-        return [("tail", _gap(window.start_ns, window.end_ns, -1))]
-    start = rank.column("slices", "start_ns")[tasks]
-    last = int((start + rank.column("slices", "dur_ns")[tasks]).max())
+def _edges(rank: RankStore, work: Work, windows: I64) -> list[tuple[str, Gaps]]:
+    """The idle time before the first and after the last busy moment of some windows, as gaps."""
+    steps = step_work(rank)
+    borders = np.array([(work.windows[at].start_ns, work.windows[at].end_ns) for at in windows], np.int64)
+    tail = disjoint(steps.last_ns[windows], borders[:, 1])
     return [
-        ("preparing", _gap(window.start_ns, int(start[0]), int(tasks[0]))),
-        ("tail", _gap(last, window.end_ns, -1)),
+        ("preparing", find_gaps(rank, work.tasks, disjoint(borders[:, 0], steps.first_ns[windows]))),
+        ("tail", Gaps(spans=disjoint(tail.start, tail.end), next_task=np.full(len(tail), -1, np.int64))),
     ]
-
-
-def _gap(start: int, end: int, next_task: int) -> Gaps:
-    spans = disjoint(np.array([start], np.int64), np.array([end], np.int64))
-    return Gaps(spans=spans, next_task=np.full(len(spans), next_task, np.int64))
 
 
 def _rows(rank: RankStore, work: Work, window: StepWindow, gaps: Gaps) -> list[tuple[Cell, ...]]:

@@ -21,7 +21,7 @@ from trainwright.report.atomic import write_file
 from trainwright.report.renderer import Page
 from trainwright.report.text_bars import bar_lines
 from trainwright.report.text_table import fitted, lines_of
-from trainwright.report.wording import place, printable, saving, shortened, trouble
+from trainwright.report.wording import heading, place, printable, saving, shortened, trouble
 
 PLAIN_WIDTH = 120
 LEAST_WIDTH = 20
@@ -92,14 +92,23 @@ def _table(table: Table, top: int | None, width: int) -> Iterator[Line]:
     yield from bars
     if bars:
         yield "", ""
-    rows = table.rows[:top]
+    rows = [table.rows[at] for at in table.heaviest(top)]
     header, body = lines_of(table, rows, width)
     yield from ((line, "bold") for line in header)
     yield from ((line, "") for line in body)
     left_out = len(table.rows) - len(rows) + table.unread
     if left_out:
         least = "at least " if table.unread_or_more else ""
-        yield from _wrapped(f"… {least}{left_out:,} more rows (use --top 0 or --json)", width, style="dim")
+        less = _less(table) if len(rows) < len(table.rows) else ""
+        yield from _wrapped(f"… {least}{left_out:,} more rows{less} (use --top 0 or --json)", width, style="dim")
+
+
+def _less(table: Table) -> str:
+    """What the rows left out have less of; empty where they are the last ones."""
+    if not table.spec.weight:
+        return ""
+    column = table.spec.columns[table.column_names.index(table.spec.weight[0])]
+    return f" with less {heading(column)}"
 
 
 def _findings(findings: tuple[Finding, ...], top: int | None, width: int) -> Iterator[Line]:
