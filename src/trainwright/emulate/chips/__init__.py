@@ -1,0 +1,1 @@
+"""Chip profiles, one a file. The contract is `trainwright.emulate.chip`."""

@@ -1,0 +1,1 @@
+"""Kinds of faults, one a file. The contract is `trainwright.emulate.fault`."""

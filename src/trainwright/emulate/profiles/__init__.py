@@ -1,0 +1,1 @@
+"""Fault profiles that come with the package."""
