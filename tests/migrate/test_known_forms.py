@@ -21,7 +21,7 @@ REWRITTEN = [
     ('import torch\nd = torch.device(f"cuda")\n', 'f"npu"'),
     ('import torch\nif (d := "cuda") and ok:\n    torch.zeros(1, device=d)\n', '(d := "npu")'),
     ('import torch\ndef f(x):\n    match x.device.type:\n        case "cuda":\n            pass\n', 'case "npu"'),
-    ("import torch\nx = torch.load(p, map_location={'cuda:0': 'cuda:1'})\n", "{'npu:0': 'npu:1'}"),
+    ("import torch\nx = torch.load(p, map_location={'cuda:0': 'cuda:1'})\n", "{'cuda:0': 'npu:1'}"),
     ("import torch\nx = torch.load(p, map_location=lambda s, l: s.cuda(1))\n", ""),
     (
         "import argparse, torch\np = argparse.ArgumentParser()\n"

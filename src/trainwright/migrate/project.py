@@ -24,6 +24,15 @@ class Function:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OwnCuda:
+    """A class of the project called `name` that defines ``cuda()`` itself, at a place."""
+
+    name: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class NativeOperator:
     """An operator bound to Python by a C++ or CUDA file.
 
@@ -67,7 +76,7 @@ class Facts:
         device_names: names (attributes, options, parameters, dictionary keys) whose value reaches a device sink here.
         backend_names: the same for the backend of torch.distributed.
         arguments: command-line options declared here.
-        defines_cuda: names of classes here that define ``cuda`` (an attribute or method of their own).
+        defines_cuda: full dotted names of classes here that define a method ``cuda``, and no ``npu``.
         operators, extensions: native code bound to Python.
         kernels: names of ``__global__`` functions.
         entry_point: the file is meant to be run.
@@ -83,7 +92,7 @@ class Facts:
     device_names: frozenset[str] = frozenset()
     backend_names: frozenset[str] = frozenset()
     arguments: tuple[Argument, ...] = ()
-    defines_cuda: frozenset[str] = frozenset()
+    defines_cuda: Mapping[str, OwnCuda] = field(default_factory=dict)
     operators: tuple[NativeOperator, ...] = ()
     extensions: tuple[Extension, ...] = ()
     kernels: tuple[str, ...] = ()
@@ -99,7 +108,7 @@ class Project:
     device_names: frozenset[str] = frozenset()
     backend_names: frozenset[str] = frozenset()
     arguments: Mapping[str, Argument] = field(default_factory=dict)
-    defines_cuda: frozenset[str] = frozenset()
+    defines_cuda: Mapping[str, OwnCuda] = field(default_factory=dict)
     operators: tuple[NativeOperator, ...] = ()
     extensions: tuple[Extension, ...] = ()
     entry_points: frozenset[str] = frozenset()
@@ -143,7 +152,7 @@ def merged(facts: Iterable[Facts]) -> Project:
         device_names=frozenset().union(*(fact.device_names for fact in ordered)),
         backend_names=frozenset().union(*(fact.backend_names for fact in ordered)),
         arguments={argument.option: argument for fact in ordered for argument in fact.arguments},
-        defines_cuda=frozenset().union(*(fact.defines_cuda for fact in ordered)),
+        defines_cuda={name: owner for fact in ordered for name, owner in fact.defines_cuda.items()},
         operators=tuple(operator for fact in ordered for operator in fact.operators),
         extensions=tuple(extension for fact in ordered for extension in fact.extensions),
         entry_points=frozenset(fact.path for fact in ordered if fact.entry_point),

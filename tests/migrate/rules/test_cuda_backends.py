@@ -14,6 +14,7 @@ CASES = [
     ("torch.backends.cudnn.deterministic = True", ["note"]),
     ("x = torch.version.cuda is not None", ["note"]),
     ("if torch.version.cuda: pass", ["note"]),
+    ("print(torch.version.cuda)", ["note"]),
     ("x = float(torch.version.cuda)", ["manual"]),
     ('x = torch.version.cuda >= "12"', ["manual"]),
     ("with torch.backends.cuda.sdp_kernel(enable_flash=True): pass", ["manual"]),

@@ -81,3 +81,66 @@ def test_a_file_searched_by_patterns_says_so(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("trainwright.migrate.native.read.LARGE_BYTES", 10)
     (remark,) = remarks({"a.cu": "__global__ void k(int n) {}"})
     assert "searched by text patterns" in remark.detail
+
+
+REGISTERED = {
+    "ops/cuda/gather_cuda.cu": "#include <k.cuh>\n"
+    "void gather_cuda(Tensor a) { cudaMalloc(&x, 4); run<<<1, 2>>>(a); }\n",
+    "ops/gather.cpp": "Tensor gather_impl(Tensor a) { return DISPATCH(gather_impl, a); }\n"
+    "Tensor gather(Tensor a) { return gather_impl(a); }\n",
+    "ops/bind.cpp": "REGISTER_DEVICE_IMPL(gather_impl, CUDA, gather_cuda);\n"
+    'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("gather", &gather); }\n',
+}
+ELSEWHERE = [
+    ({}, "blocked", ""),
+    ({"ops/other.cpp": "REGISTER_NPU_IMPL(scatter_impl, scatter_npu);"}, "blocked", ""),
+    (
+        {"ops/npu/x.cpp": "Tensor f();\nREGISTER_NPU_IMPL(gather_impl, gather_npu);"},
+        "note",
+        "for the NPU in ops/npu/x.cpp",
+    ),
+    ({"ops/npu/gather_npu.cpp": "int n = 1; // for the NPU"}, "note", "for the NPU in ops/npu/gather_npu.cpp"),
+    (
+        {"ops/x.cpp": "Tensor f();\nREGISTER_DEVICE_IMPL(gather_impl, CPU, f_cpu);"},
+        "manual",
+        "for the CPU, in ops/x.cpp",
+    ),
+]
+
+
+@pytest.mark.parametrize(("more", "outcome", "detail"), ELSEWHERE)
+def test_other_implementations_of_the_project(more: dict[str, str], outcome: str, detail: str) -> None:
+    (found,) = [remark for path, _, remark in found_in(REGISTERED | more, RULE.number) if path.endswith(".cu")]
+    assert found.outcome == outcome
+    assert detail in found.detail
+
+
+KERNEL = "__global__ void k(int n) {}\n"
+ROCM = [
+    ("csrc/rocm/a.cu", KERNEL, ["code for ROCm"]),
+    ("a.cu", f"#ifdef USE_ROCM\n{KERNEL}#endif\n", ["code for ROCm"]),
+    (
+        "a.cu",
+        f"#ifdef USE_ROCM\n{KERNEL}#else\n{KERNEL}#endif\n",
+        ["CUDA kernel k cannot run on the NPU", "code for ROCm"],
+    ),
+    ("a.cu", f"#ifdef FAST\n{KERNEL}#endif\n", ["CUDA kernel k cannot run on the NPU"]),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "titles"), ROCM)
+def test_code_for_rocm_is_one_note(path: str, text: str, titles: list[str]) -> None:
+    found = remarks({path: text})
+    assert sorted(remark.title for remark in found) == titles
+    assert all(remark.outcome == "note" for remark in found if remark.title == "code for ROCm")
+
+
+def test_types_of_cutlass_alone_are_no_call() -> None:
+    assert remarks({"a.cu": "template <> void run<cutlass::half_t, 64>(Params &p) { fwd<cutlass::half_t>(p); }"}) == []
+    (remark,) = remarks({"a.cu": "void f() { cutlass::gemm::Gemm<cutlass::half_t> g; }"})
+    assert remark.title == "C++ code calls CUTLASS"
+
+
+def test_kernels_of_sparse_convolution_are_known_by_their_folder() -> None:
+    (remark,) = remarks({"ops/spconv/reordering.cuh": "__global__ void gatherVecKernel(int n) {}"})
+    assert "mx_driving" in remark.advice

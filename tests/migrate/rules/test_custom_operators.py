@@ -12,6 +12,9 @@ LIBRARY = {
     'TORCH_LIBRARY(ns, m) { m.def("op(Tensor a) -> Tensor"); m.def("backward(Tensor a) -> Tensor"); }\n'
     'TORCH_LIBRARY_IMPL(ns, CUDA, m) { m.impl("op", run); m.impl("backward", run); }',
 }
+OP = "torch.ops.ns.op"
+ON_CPU = {**LIBRARY, "cpu.cpp": 'TORCH_LIBRARY_IMPL(ns, CPU, m) { m.impl("op", on_cpu); }'}
+ON_NPU = {**LIBRARY, "npu.cpp": 'TORCH_LIBRARY_IMPL(ns, PrivateUse1, m) { m.impl("op", on_npu); }'}
 LOADED = {
     "k.cu": LIBRARY["ops.cu"].split("TORCH")[0] + 'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("f", &run); }'
 }
@@ -49,7 +52,16 @@ def test_equal_names_of_other_things_are_left_alone(files: dict[str, str], code:
 CASES = [
     (FOCAL, branch("x.is_cuda", "return plain(x)"), [(1, "blocked"), (4, "note")]),
     (FOCAL, branch("x.is_cuda and kind", "return plain(x)"), [(1, "blocked"), (4, "note")]),
-    (FOCAL, branch("x.device.type == 'cuda'", "return plain(x)"), [(1, "blocked"), (4, "note")]),
+    # the test becomes "npu", so that the branch is taken on the NPU
+    (FOCAL, branch("x.device.type == 'cuda'", "return plain(x)"), [(1, "blocked"), (4, "blocked")]),
+    (FOCAL, branch("torch.npu.is_available()", "raise TypeError"), [(1, "blocked"), (4, "note")]),
+    (FOCAL, branch("torch_npu_installed", "raise TypeError"), [(1, "blocked"), (4, "note")]),
+    (FOCAL, branch("triton_available", "return plain(x)"), [(1, "blocked"), (4, "blocked")]),
+    (FOCAL, branch("platform.is_cuda_alike()", "return plain(x)"), [(1, "blocked"), (4, "note")]),
+    (FOCAL, branch("platform.is_rocm()", "return plain(x)"), [(1, "blocked"), (4, "note")]),
+    (FOCAL, branch("x.device.type == 'npu'", "return plain(x)"), [(1, "blocked"), (4, "note")]),
+    (FOCAL, branch("torch.version.hip is not None", "return plain(x)"), [(1, "blocked"), (4, "note")]),
+    (FOCAL, branch("HAS_FLASH", "return plain(x)"), [(1, "blocked"), (4, "note")]),
     (FOCAL, branch("x.is_cuda", "raise TypeError"), [(1, "blocked"), (4, "blocked")]),
     (FOCAL, branch("not x.is_cuda", "return plain(x)"), [(1, "blocked"), (4, "blocked")]),
     (FOCAL, branch("x.is_cuda or kind", "return plain(x)"), [(1, "blocked"), (4, "blocked")]),
@@ -67,6 +79,42 @@ CASES = [
         "import torch\ny = torch.ops.ns.op(x)\nz = torch.ops.ns.op.default(x)\n",
         [(2, "blocked"), (3, "blocked")],
     ),
+    (
+        LIBRARY,
+        "import torch\nop = getattr(torch.ops.ns, 'op', None)\nif op is not None:\n    y = op(x)\n",
+        [(4, "note")],
+    ),
+    (LIBRARY, "import torch\nop = getattr(torch.ops.ns, 'op', None)\ny = op(x)\n", [(3, "blocked")]),
+    (LIBRARY, f"import torch\nif hasattr(torch.ops.ns, 'op') and y == {OP}:\n    pass\n", [(2, "note")]),
+    (LIBRARY, f"import torch\nif hasattr(torch.ops.ns, 'op') or y == {OP}:\n    pass\n", [(2, "blocked")]),
+    (LIBRARY, f"import torch\ntry:\n    y = {OP}(x)\nexcept AttributeError:\n    y = f(x)\n", [(3, "note")]),
+    (LIBRARY, f"import torch\ntry:\n    y = {OP}(x)\nexcept AttributeError:\n    raise\n", [(3, "blocked")]),
+    (LIBRARY, f"import torch\ndef f(x):\n    if x.is_npu:\n        return g(x)\n    return {OP}(x)\n", [(5, "note")]),
+    (
+        LIBRARY,
+        f"import torch\ndef f(x):\n    if x.is_cpu:\n        return g(x)\n    return {OP}(x)\n",
+        [(5, "blocked")],
+    ),
+    (LIBRARY, f"import torch\nclass A:\n  def run_cuda(self, x): return {OP}(x)\n", [(3, "blocked")]),
+    (
+        LIBRARY,
+        f"import torch\nclass A:\n  def run_cuda(self, x): return {OP}(x)\n  def run_native(self, x): return x\n",
+        [(3, "note")],
+    ),
+    (
+        LIBRARY,
+        f"import torch\ndef f(x):\n    if plat.is_cuda():\n        {OP}(x)\n    elif plat.is_rocm():\n        g(x)\n"
+        "    else:\n        raise ValueError\n",
+        [(4, "blocked")],
+    ),
+    (
+        LIBRARY,
+        f"import torch\ndef f(x, fast):\n    if plat.is_cuda():\n        {OP}(x)\n    elif fast:\n        g(x)\n"
+        "    else:\n        raise ValueError\n",
+        [(4, "note")],
+    ),
+    (ON_CPU, f"import torch\ny = {OP}(x)\n", [(2, "manual")]),
+    (ON_NPU, f"import torch\ny = {OP}(x)\n", []),
     (LOADED, f"{LOAD}y = ext.f(x)\n", [(3, "blocked")]),
     (LOADED, f"{LOAD}y = ext.name(x)\n", []),
 ]
@@ -75,6 +123,26 @@ CASES = [
 @pytest.mark.parametrize(("files", "code", "expected"), CASES)
 def test_each_form(files: dict[str, str], code: str, expected: list[tuple[int, str]]) -> None:
     assert [(line, outcome) for line, outcome, _ in found(files, code)] == expected
+
+
+GUARDED = "try:\n    from vision import _C\n    BUILT = True\nexcept ImportError:\n    BUILT = False\n"
+CALL = "def f(x):\n    return _C.focal_forward(x)\n"
+FALL_BACK = [
+    (f"{GUARDED}{CALL}def g(x):\n    if not BUILT:\n        return plain(x)\n    return f(x)\n", (7, "note")),
+    (f"{GUARDED}{CALL}def g(x):\n    if not BUILT:\n        raise ImportError\n    return f(x)\n", (7, "blocked")),
+    (f"{GUARDED}{CALL}", (7, "blocked")),
+    (f"try:\n    from vision import _C\nexcept ImportError:\n    raise\n{CALL}", (6, "blocked")),
+    (
+        "def f(x):\n    try:\n        from vision import _C\n    except ImportError:\n        return None\n"
+        "    return _C.focal_forward(x)\n",
+        (6, "note"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "expected"), FALL_BACK)
+def test_a_guarded_import_with_another_way_is_a_note(code: str, expected: tuple[int, str]) -> None:
+    assert [(line, outcome) for line, outcome, _ in found(FOCAL, code)][-1] == expected
 
 
 def test_the_remark_names_the_kernel_and_its_place() -> None:
@@ -116,3 +184,11 @@ def test_a_library_named_by_the_build() -> None:
     text = text.replace("TORCH_LIBRARY_IMPL(ns", "TORCH_LIBRARY_IMPL_EXPAND(TORCH_EXTENSION_NAME")
     every = found_in({"ops.cu": text, "a.py": "import torch\ntorch.ops._C.op(x)\n"}, RULE.number)
     assert [(line, remark.outcome, remark.confidence) for _, line, remark in every] == [(2, "blocked", "inferred")]
+
+
+@pytest.mark.parametrize(("name", "word"), [("get_allocator", "NPUPluggableAllocator"), ("all_reduce", "hccl")])
+def test_what_computes_nothing_has_advice_of_its_own(name: str, word: str) -> None:
+    files = {"k.cu": LOADED["k.cu"].replace('"f"', f'"{name}"')}
+    every = found_in({**files, "train.py": f"{LOAD}y = ext.{name}(x)\n"}, RULE.number)
+    (advice,) = [remark.advice for file, _, remark in every if file == "train.py"]
+    assert word in advice

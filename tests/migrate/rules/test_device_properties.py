@@ -25,4 +25,6 @@ def test_missing_properties_are_named_through_a_variable() -> None:
 def test_capability_is_left_to_a_person() -> None:
     code = "import torch\nmajor, minor = torch.cuda.get_device_capability()\n"
     assert names(code) == ["torch.cuda.get_device_capability"]
+    (found,) = remarks_of(code, RULE)
+    assert found.detail.startswith("This call raises without CUDA; that of torch.npu returns None")
     assert migrated(code, RULE, unsafe=True) == code

@@ -80,3 +80,29 @@ def test_what_is_chosen_with_cuda_changes_with_it(code: str) -> None:
 def test_other_strings_under_the_question_stay() -> None:
     code = 'import torch\nif torch.cuda.is_available():\n    load("cuda")\n'
     assert migrated(code) == code
+
+
+TABLES = [
+    ('torch.load(p, map_location={"cuda:0": "cuda:1"})', 'torch.load(p, map_location={"cuda:0": "npu:1"})', 1),
+    ('torch.load(p, map_location={"cuda:0": "cpu"})', 'torch.load(p, map_location={"cuda:0": "cpu"})', 1),
+    (
+        'torch.load(p, map_location={"cuda:%d" % 0: f"cuda:{r}"})',
+        'torch.load(p, map_location={"cuda:%d" % 0: f"npu:{r}"})',
+        1,
+    ),
+    (
+        'torch.load(p, map_location={"cuda:0": "cuda:1", "npu:0": "cuda:1"})',
+        'torch.load(p, map_location={"cuda:0": "cuda:1", "npu:0": "cuda:1"})',  # it knows the NPU: held back
+        0,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after", "told"), TABLES)
+def test_the_device_that_a_checkpoint_names_stays(before: str, after: str, told: int) -> None:
+    head = "import torch\n"
+    assert migrated(f"{head}{before}\n") == f"{head}{after}\n"
+    assert migrated(f"{head}{after}\n") == f"{head}{after}\n"
+    source = python_source("train.py", f"{head}{before}\n".encode())
+    remarks = scan_python(source, Project(), Options(), [RULE])
+    assert sum(remark.outcome == "manual" for remark in remarks) == told

@@ -63,6 +63,7 @@ def test_variables_are_renamed_everywhere_at_once(path: str, text: str) -> None:
 HELD_BACK = [
     "python a.py $CUDA_VISIBLE_DEVICES\n",
     "export CUDA_VISIBLE_DEVICES=-1\n",
+    "export CUDA_VISIBLE_DEVICES=1,0\n",
     "export CUDA_VISIBLE_DEVICES=\n",
     "export CUDA_VISIBLE_DEVICES=0\npython -c 'import os; os.environ[\"CUDA_VISIBLE_DEVICES\"]'\n",
     "export TORCH_NCCL_BLOCKING_WAIT=1\n",
@@ -124,6 +125,13 @@ PYTHON = [
     'import os\nos.environ.update({"CUDA_VISIBLE_DEVICES": "0"})\n',
     'import subprocess\nsubprocess.run(["a"], env={"CUDA_VISIBLE_DEVICES": "0"})\n',
     'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "0"\nprint("the variable chooses devices")\n',
+    'import os\nx = [v for v in os.environ.get("CUDA_VISIBLE_DEVICES", "").replace(" ", "").split(",") if v]\n',
+    'import os\nif "CUDA_VISIBLE_DEVICES" not in os.environ.keys(): os.environ["CUDA_VISIBLE_DEVICES"] = "0"\n',
+    'import os\nenv = {k: v for k, v in os.environ.items() if k != "CUDA_VISIBLE_DEVICES"}\n',
+    'import os\nKEY = "CUDA_VISIBLE_DEVICES"\nx = os.environ.get(KEY)\n',
+    'import os\nfor key in ["CUDA_VISIBLE_DEVICES", "OTHER"]:\n    os.environ.pop(key, None)\n',
+    'def test(monkeypatch):\n    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")\n',
+    'import os\nfrom unittest import mock\nwith mock.patch.dict(os.environ, {"CUDA_VISIBLE_DEVICES": "0"}): ...\n',
 ]
 
 
@@ -132,6 +140,32 @@ def test_python_renames_all_places(code: str) -> None:
     after, _ = in_python(code)
     assert after == code.replace("CUDA_VISIBLE", "ASCEND_RT_VISIBLE")
     assert in_python(after) == (after, [])
+
+
+#: Texts beside a variable in which its name is only talked about.
+TALK = [
+    'warnings.warn("for best results, set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True")',
+    'raise ValueError(f"needs PYTORCH_CUDA_ALLOC_CONF={1}")',
+    "print(f\"os.environ['PYTORCH_CUDA_ALLOC_CONF']: {1}\")",
+    'x = "MY_PYTORCH_CUDA_ALLOC_CONF"',
+    'assert x, "PYTORCH_CUDA_ALLOC_CONF=... must be set"',
+]
+
+
+@pytest.mark.parametrize("text", TALK)
+def test_a_name_in_a_message_is_no_doubt(text: str) -> None:
+    line = 'os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"\n'
+    code = f"import os\nimport warnings\n{text}\n{line}"
+    after, _ = in_python(code)
+    assert after == f"import os\nimport warnings\n{text}\n{line.replace('CUDA', 'NPU')}"
+
+
+def test_the_value_that_decides_is_shown() -> None:
+    code = 'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "0"\nos.environ["CUDA_VISIBLE_DEVICES"] = "3,1"\n'
+    after, (found,) = in_python(code)
+    assert after == code
+    assert "3,1" in found.detail
+    assert code[: found.start].count("\n") == 2
 
 
 PYTHON_UNTOUCHED = [
@@ -150,6 +184,7 @@ def test_python_strings_that_are_no_variables_stay(code: str) -> None:
 PYTHON_HELD_BACK = [
     ('import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "0"\nKEY = "CUDA_VISIBLE_DEVICES"\n', "unsafe"),
     ('import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "0"\nos.system("CUDA_VISIBLE_DEVICES=1 a")\n', "unsafe"),
+    ('import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "0"\nCMD = ["CUDA_VISIBLE_DEVICES=1", "a"]\n', "unsafe"),
     ('import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "-1"\n', "unsafe"),
     ('import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "GPU-1"\n', "display"),
     ('import os\nos.environ["PYTORCH_CUDA_ALLOC_CONF"] = "backend:native"\n', "display"),

@@ -169,3 +169,10 @@ def test_every_package_of_the_library(package: str) -> None:
 def test_what_is_named_exists(name: str) -> None:
     assert npu_name_exists(f"torch_npu.{name}")
     assert npu_name_exists("torch_npu.npu_fused_infer_attention_score")
+
+
+def test_arguments_that_are_handed_on_are_not_made_up() -> None:
+    code = "from flash_attn import flash_attn_func as f\ndef g(*args, **kwargs):\n    return f(*args, **kwargs)\n"
+    (found,) = [remark for remark in remarks_of(code, RULE) if remark.number == RULE.number]
+    assert not found.edits
+    assert "where this is called from" in found.advice

@@ -10,6 +10,8 @@ from trainwright.migrate.rules.float64 import RULE
 CASES = [
     ("x = torch.zeros(2, dtype=torch.float64)", []),
     ('x = torch.zeros(2, dtype=torch.float64, device="cpu")', []),
+    ('model.to(device="meta", dtype=torch.float64)', []),
+    ('x = torch.zeros(2, dtype=torch.float64, device=torch.device("cpu"))', []),
     ("if x.dtype == torch.float64: pass", []),
     ("x = loss.cpu().double()", []),
     ("x = torch.zeros(2, dtype=torch.float64, device=device)", ["manual"]),

@@ -16,6 +16,9 @@ CASES = [
     ("def f(x):\n    assert x.is_cuda and x.dim() == 3\n", ["replaced"]),
     ("def f(x):\n    if not x.is_cuda:\n        raise ValueError\n", ["replaced"]),
     ("def f(x):\n    log(x.is_cuda)\n", ["manual"]),
+    ("def f(x, y):\n    if x.is_cuda and y.is_cuda and x.get_device() != y.get_device():\n        pass\n", ["manual"]),
+    ("def f(x, y):\n    log(x.is_cuda)\n    log(y.is_cuda)\n", ["manual", "manual"]),
+    ("def f(x, y):\n    assert x.is_cuda and y.is_cuda\n", ["replaced"]),
 ]
 
 
@@ -27,4 +30,6 @@ def test_the_use_decides(code: str, expected: list[str]) -> None:
 def test_only_checks_are_rewritten_and_only_when_asked() -> None:
     code = "def f(x):\n    assert x.is_cuda\n"
     assert migrated(code, RULE) == code
+    assert migrated(code, RULE, unsafe=True) == code.replace("is_cuda", "is_npu")
+    code = "def f(x, y):\n    assert x.is_cuda and y.is_cuda\n"
     assert migrated(code, RULE, unsafe=True) == code.replace("is_cuda", "is_npu")

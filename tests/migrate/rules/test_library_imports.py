@@ -79,6 +79,16 @@ def test_one_remark_for_a_statement_with_many_names() -> None:
     assert [found.name for found in remarks(code)] == ["flash_attn.flash_attn_func", "cupy", "pynvml"]
 
 
+def test_one_remark_for_a_file_at_the_import_that_decides() -> None:
+    code = "try:\n    import cupy\nexcept ImportError: ...\n"
+    code += "def f():\n    import cupy\nimport cupy.cuda\nimport flash_attn\n"
+    first, second = remarks(code)
+    assert (first.name, first.outcome, first.detail) == ("cupy.cuda", "blocked", "It is imported again in lines 2, 5.")
+    assert second.name == "flash_attn"
+    (triton,) = remarks("import triton\nimport triton.language as tl\n")
+    assert triton.detail.endswith("It is imported again in line 2.")
+
+
 def test_version_and_package_are_named() -> None:
     (found,) = remarks("import mmcv")
     assert "from version 2.2.0" in found.detail
@@ -108,3 +118,24 @@ def test_every_library_of_the_table_is_told_or_native(entry: object) -> None:
     for name in entry.imports:  # type: ignore[attr-defined]
         found = remarks(f"from {name} import x" if "." in name else f"import {name}")
         assert len(found) == (entry.status != "native"), name  # type: ignore[attr-defined]
+
+
+ADVICE = [
+    ("from flashinfer.fused_moe import QuantFormat", "npu_grouped_matmul"),
+    ("from flashinfer import trtllm_fp4_block_scale_routed_moe", "npu_grouped_matmul"),
+    ("from flashinfer.gemm import mm_bf16", "torch.matmul"),
+    ("from flashinfer.norm import gemma_rmsnorm", "npu_rms_norm"),
+    ("from flashinfer import fp4_quantize", "npu_dynamic_quant"),
+    ("import flashinfer.comm as comm", "hccl"),
+    ("from flashinfer import BatchPrefillWithRaggedKVCacheWrapper", "npu_fusion_attention"),
+    ("import flashinfer\nflashinfer.norm.rmsnorm(x)", "npu_rms_norm"),
+    ("from flashinfer.autotuner import autotune", "leave it out"),
+    ("import scaled_masked_softmax_cuda", "npu_scaled_masked_softmax"),
+    ("import syncbn", "SyncBatchNorm"),
+]
+
+
+@pytest.mark.parametrize(("code", "word"), ADVICE)
+def test_the_advice_is_that_for_what_is_used(code: str, word: str) -> None:
+    (remark,) = remarks(code)
+    assert word.lower() in remark.advice.lower()

@@ -23,6 +23,10 @@ SILENT = [
     "torch.arange(3)",
     "torch.arange(3, dtype=torch.int64)",
     "torch.arange(3, dtype=x.dtype)",
+    "torch.arange(3, dtype=torch.uint8)",
+    "torch.arange(3, dtype=torch.uint8).view(-1)",
+    'torch.arange(3, dtype=torch.uint8, device="cpu")',
+    'torch.arange(3, dtype=torch.uint8, device=torch.device("meta"))',
     "torch.arange(3, dtype=np.complex128)",
     "torch.nn.Linear(3, 3, dtype=torch.bfloat16)",
     "torch.softmax(x, 0, dtype=torch.float64)",
@@ -53,8 +57,21 @@ def test_a_fallback_is_a_note(code: str, name: str) -> None:
 
 
 def test_a_data_type_that_is_not_listed_is_told_at_the_argument() -> None:
-    code = "torch.arange(3, dtype=torch.complex64)"
+    code = "torch.arange(3, dtype=torch.complex64, device=x.device)"
     (found,) = remarks(code)
     assert (HEAD + code)[found.start : found.end] == "torch.complex64"
     assert (found.outcome, found.title) == ("manual", "torch.arange is not listed for complex64 on the NPU")
     assert "int64" in found.detail
+
+
+REPORTED = [
+    "torch.arange(3, dtype=torch.uint8, device=device)",
+    "torch.arange(3, dtype=torch.uint8).to(device)",
+    "torch.set_default_device(device)\ntorch.arange(3, dtype=torch.uint8)",
+    "torch.arange(3, dtype=torch.uint8, **kwargs)",
+]
+
+
+@pytest.mark.parametrize("code", REPORTED)
+def test_what_may_be_on_the_device_is_reported(code: str) -> None:
+    assert len(remarks(code)) == 1

@@ -6,6 +6,18 @@ from trainwright.migrate.knowledge.surface import modules, npu_name_exists
 
 #: Names that the support table lists under another name (torch_npu 2.8 API support table).
 RENAMED = {"CUDAGraph": "NPUGraph", "CUDAPluggableAllocator": "NPUPluggableAllocator"}
+#: Functions that take fewer arguments on the NPU than in torch.cuda, and which (torch_npu 2.8: utils, memory, streams).
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "is_bf16_supported": (),
+    "memory_snapshot": (),
+    "Event": ("enable_timing", "blocking", "interprocess"),
+}
+#: Exceptions of torch.cuda that torch has without CUDA, too (torch/cuda/__init__.py), and when they come on the NPU.
+EXCEPTIONS = {
+    "OutOfMemoryError": "torch_npu raises it, too; torch.OutOfMemoryError is its name for every device.",
+    "AcceleratorError": "torch.AcceleratorError is its name for every device.",
+    "CudaError": "Nothing raises it on the NPU.",
+}
 #: Modules of torch.cuda that rules of their own speak of.
 APART = frozenset({"amp", "nvtx"})
 
@@ -38,6 +50,16 @@ def npu_attribute(dotted: str) -> str | None:
         return None if parts else whole
     module = f"torch_npu.npu.{parts[0]}" in modules()
     return whole if not module or len(parts) == 1 or npu_name_exists(_joined("torch.npu", parts[:2])) else None
+
+
+def unknown_arguments(name: str, given: list[str | None]) -> list[str]:
+    """The arguments of a call, None for one by position, that its counterpart on the NPU does not take."""
+    taken = PARAMETERS.get(name)
+    if taken is None:
+        return []
+    positional = sum(each is None for each in given)
+    more = [f"argument {at + 1}" for at in range(len(taken), positional)]
+    return more + [each for each in given if each is not None and each not in taken]
 
 
 def _joined(module: str, parts: list[str]) -> str:

@@ -10,11 +10,14 @@ from functools import cache
 
 from trainwright.migrate.knowledge.tables import read_lines, read_rows
 
+#: Public names that torch_npu/npu/__init__.py binds and does not list in ``__all__`` (torch_npu 2.8).
+_UNLISTED = frozenset({"default_generators"})
+
 
 @cache
 def exports() -> frozenset[str]:
     """What ``torch_npu.npu`` exports: ``Event``, ``synchronize``."""
-    return frozenset(read_lines("npu_surface.txt"))
+    return frozenset(read_lines("npu_surface.txt")) | _UNLISTED
 
 
 @cache

@@ -81,7 +81,10 @@ class CudaUse:
 
 @dataclass(frozen=True, kw_only=True)
 class NativeCode:
-    """A whole file. `by_patterns` tells why the functions were found by text patterns, empty when by the grammar."""
+    """A whole file. `by_patterns` tells why the functions were found by text patterns, empty when by the grammar.
+
+    What is compiled for ROCm alone is left out; `rocm` names its kernels, `rocm_at` is where the first of it stands.
+    """
 
     kernels: tuple[Kernel, ...] = ()
     launches: tuple[Launch, ...] = ()
@@ -91,3 +94,5 @@ class NativeCode:
     uses: tuple[CudaUse, ...] = ()
     device_functions: tuple[str, ...] = ()
     by_patterns: str = ""
+    rocm: tuple[str, ...] = ()
+    rocm_at: int = -1

@@ -61,7 +61,7 @@ COUNTERPARTS = (
         evidence=_DRIVING,
     ),
     Counterpart(
-        pattern=r"spconv|subm(?:anifold)?conv|indiceconv|sparseconv|voxeliz|furthestpoint|ballquery|threenn|grouppoints",
+        pattern=r"spconv|subm(?:anifold)?conv|indicepair|indiceconv|sparseconv|voxeliz|furthestpoint|ballquery|threenn|grouppoints",
         purpose="sparse convolution or point-cloud operator",
         use="the operator of the same purpose in mx_driving (package mx-driving)",
         evidence=_DRIVING,

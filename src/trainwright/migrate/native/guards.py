@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from trainwright.migrate.python.conditions import CudaTerm, verdict
 from trainwright.migrate.python.module import PythonFile
+from trainwright.migrate.python.regions import only_raises
 
-_ASKS_FOR_CUDA = frozenset(("is_cuda", "CUDA_HOME", "cuda_is_available"))
 _MISSING = frozenset(("ImportError", "ModuleNotFoundError", "AttributeError", "NotImplementedError", "RuntimeError"))
 _LEAVES = (ast.Return, ast.Continue, ast.Break)
 _HOPS = 3
@@ -54,7 +55,7 @@ def _branches(file: PythonFile, node: ast.AST) -> Iterator[tuple[ast.expr, int |
 def _other(file: PythonFile, branch: ast.If) -> int | None:
     """Line of what runs when the test of `branch` fails, unless that only raises."""
     if branch.orelse:
-        return None if isinstance(branch.orelse[0], ast.Raise) else branch.orelse[0].lineno
+        return None if only_raises(branch.orelse) else branch.orelse[0].lineno
     if not isinstance(branch.body[-1], _LEAVES):
         return None
     above = file.parent(branch)
@@ -62,29 +63,13 @@ def _other(file: PythonFile, branch: ast.If) -> int | None:
         statements = getattr(above, block, None)
         if isinstance(statements, list) and branch in statements:
             rest = statements[statements.index(branch) + 1 :]
-            return None if not rest or isinstance(rest[0], ast.Raise) else rest[0].lineno
+            return None if not rest or only_raises(rest) else rest[0].lineno
     return None
 
 
 def _asks(file: PythonFile, test: ast.expr) -> bool:
-    """Whether a test holds only with CUDA: no ``not``, no ``or`` with something else."""
-    if isinstance(test, ast.BoolOp):
-        judged = [_asks(file, value) for value in test.values]
-        return any(judged) if isinstance(test.op, ast.And) else all(judged)
-    if isinstance(test, ast.UnaryOp):
-        return False
-    if isinstance(test, ast.Compare):
-        words = [ast.unparse(side) for side in (test.left, *test.comparators)]
-        is_home = isinstance(test.ops[0], ast.IsNot | ast.NotEq) and words[0].endswith("CUDA_HOME")
-        is_device = any("device" in word or word.endswith(".type") for word in words)
-        return is_home or (isinstance(test.ops[0], ast.Eq) and "'cuda'" in words and is_device)
-    for part in ast.walk(test):
-        name = part.attr if isinstance(part, ast.Attribute) else part.id if isinstance(part, ast.Name) else ""
-        if name in _ASKS_FOR_CUDA:
-            return True
-        if isinstance(part, ast.Attribute) and file.named(part) == "torch.cuda.is_available":
-            return True
-    return False
+    """Whether a test holds only with CUDA, and no edit makes it hold with the NPU."""
+    return verdict(test, CudaTerm(file)) > 0
 
 
 def _caught(file: PythonFile, node: ast.AST) -> int | None:

@@ -28,12 +28,15 @@ VARIABLE = "@"
 class Reach:
     """What calling a name ends in: whether CUDA is used, and the kernels found on the way, in order of place.
 
-    `npu`: the project registers an implementation for the NPU on the way.
+    `npu` and `cpu`: the file in which the project registers an implementation for that device on the way, or empty.
+    `files` are all files on the way.
     """
 
     cuda: bool
     kernels: tuple[NativeOperator, ...] = ()
-    npu: bool = False
+    npu: str = ""
+    cpu: str = ""
+    files: frozenset[str] = frozenset()
 
     @property
     def only_cuda(self) -> bool:
@@ -57,7 +60,10 @@ class Links:
                 self._defined[operator.name].append(operator)
             elif operator.kind == "registration":
                 self._registered[operator.name].append(operator)
-        self._npu = {operator.name for operator in project.operators if operator.kind == "npu"}
+        self._others = {
+            device: {one.name: one.file for one in reversed(project.operators) if one.kind == device}
+            for device in ("npu", "cpu")
+        }
         self._units = _units(project)
         self._reach: dict[tuple[str, str, str, str], Reach] = {}
         self._callers: dict[tuple[str, str], list[NativeOperator]] | None = None
@@ -75,19 +81,35 @@ class Links:
         queue = list(starts)
         seen, kernels = {id(step) for step in queue}, []
         cuda = any(step.cuda for step in queue)
-        npu = any(step.kind == "library" and step.name in self._npu for step in queue)
+        names = {step.name for step in queue if step.kind == "library"}
+        files = {step.file for step in queue}
         while queue:
             step = queue.pop()
+            names.update(step.symbol.split())
             for name in step.symbol.split():
-                npu = npu or name in self._npu
                 for found in self._nearest(name, step.file):
                     if id(found) not in seen:
                         seen.add(id(found))
                         queue.append(found)
+                        files.add(found.file)
                         cuda = cuda or found.cuda
                         kernels += [found] if found.kind == "kernel" else []
         ordered = tuple(sorted(kernels, key=lambda kernel: (kernel.file, kernel.line)))
-        return Reach(cuda=cuda, kernels=ordered, npu=npu)
+        npu, cpu = self._for_device("npu", names), self._for_device("cpu", names)
+        return Reach(cuda=cuda, kernels=ordered, npu=npu, cpu=cpu, files=frozenset(files))
+
+    def _for_device(self, device: str, names: set[str]) -> str:
+        """The file with an implementation for a device: registered, or a function called ``nms_npu``, in its folder."""
+        registered = self._others[device]
+        for name in sorted(names):
+            if name in registered:
+                return registered[name]
+        for name in sorted(names):
+            if name.lower().endswith(f"_{device}"):
+                own = [item for item in self._defined.get(name, ()) if item.kind == "function" and not item.cuda]
+                if own:
+                    return own[0].file
+        return ""
 
     def _nearest(self, name: str, file: str) -> list[NativeOperator]:
         """The definitions a name means in a file."""
@@ -107,6 +129,18 @@ class Links:
                 for step in self.of(operator).kernels:
                     self._callers[(step.file, step.name)].append(operator)
         return self._callers.get((file, kernel), [])
+
+    def bound_through(self, file: str) -> list[NativeOperator]:
+        """The names Python can call whose way to CUDA leads through a file."""
+        return self._passing.get(file, [])
+
+    @cached_property
+    def _passing(self) -> dict[str, list[NativeOperator]]:
+        found: dict[str, list[NativeOperator]] = defaultdict(list)
+        for operator in self.bound:
+            for file in self.of(operator).files:
+                found[file].append(operator)
+        return found
 
     def launchers(self, kernel: str, file: str) -> list[NativeOperator]:
         """The functions that launch a kernel."""

@@ -22,7 +22,11 @@ _KERNEL_VARIABLE = re.compile(rb"\b(?:auto|void)\b[\s*&()]*?(\w+)\)?[^;={}]{0,20
 _NAME_BEFORE = re.compile(rb"([A-Za-z_][\w#]*)\s*$")
 _IDENTIFIER = re.compile(rb"[A-Za-z_]\w*")
 _REGISTER = re.compile(rb"^[ \t]*(\w*REGISTER\w*)\s*\(([^;{}]*?)\)\s*;", re.MULTILINE)
-_DEVICE_KEYS = {"cuda": frozenset(("CUDA", "kCUDA")), "npu": frozenset(("NPU", "PrivateUse1", "kPrivateUse1"))}
+_DEVICE_KEYS = {
+    "cuda": frozenset(("CUDA", "kCUDA")),
+    "npu": frozenset(("NPU", "PrivateUse1", "kPrivateUse1")),
+    "cpu": frozenset(("CPU", "kCPU")),
+}
 _NO_TARGET = frozenset.union(*_DEVICE_KEYS.values(), frozenset(("at", "torch", "c10")))
 _DEVICE = re.compile(rb"\b__device__\b[^;{}()]*?\b(\w+)\s*\(")
 _FUNCTION = re.compile(rb"([A-Za-z_~]\w*)\s*(?:<[^;{}()]{0,200}>\s*)?\(")
@@ -45,7 +49,7 @@ _LIBRARIES = (
     ("cuRAND", rb"\bcurand_?\w*(?=\s*\()"),
     ("NCCL", rb"\bnccl[A-Z]\w*(?=\s*\()"),
     ("NVTX", rb"\bnvtx[A-Z]\w*(?=\s*\()"),
-    ("CUTLASS", rb"\b(?:cutlass|cute)::\w+"),
+    ("CUTLASS", rb"\b(?:cutlass|cute)::(?!\w+_t\b(?!\s*\())\w+"),
     ("CUB", rb"\bcub::\w+"),
     ("Thrust", rb"\bthrust::\w+"),
     ("cooperative groups", rb"\bcooperative_groups\b"),

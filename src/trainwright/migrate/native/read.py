@@ -6,10 +6,11 @@ import bisect
 import itertools
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from trainwright.migrate.native.bindings import bindings_in
-from trainwright.migrate.native.code import Function, NativeCode
+from trainwright.migrate.native.code import Binding, Function, NativeCode
 from trainwright.migrate.native.grammar import parsed_functions
 from trainwright.migrate.native.masking import without_comments, without_strings
 from trainwright.migrate.native.patterns import (
@@ -20,6 +21,7 @@ from trainwright.migrate.native.patterns import (
     registrations_in,
     uses_in,
 )
+from trainwright.migrate.native.rocm import Ranges, rocm_ranges, within
 from trainwright.migrate.project import Facts, NativeOperator
 from trainwright.migrate.source import Source
 
@@ -59,10 +61,17 @@ def native_code(source: Source, *, functions: bool = True) -> NativeCode:
         return NativeCode()
     commentless, masked = without_comments(data), without_strings(data)
     device = PurePosixPath(source.path).suffix.lower() in DEVICE_SUFFIXES
-    kernels, launches = kernels_in(masked), launches_in(masked)
-    uses = uses_in(masked, device_code=device)
+    rocm = rocm_ranges(source.path, commentless, masked)
+    every = kernels_in(masked)
+    kernels = [kernel for kernel in every if not within(kernel.start, rocm)]
+    launches = [launch for launch in launches_in(masked) if not within(launch.start, rocm)]
+    calls = uses_in(masked, device_code=device)
+    uses = [use for use in calls if not within(use.start, rocm)]
     large = len(data) > LARGE_BYTES
     plain = (functions_in(masked) if large else parsed_functions(data)) if functions else []
+    plain = [function for function in plain if not within(function.start, rocm)]
+    marks_of_all = [kernel.start for kernel in every] + [use.start for use in calls]
+    left_out = [start for start in marks_of_all if within(start, rocm)]
     marks = sorted([launch.start for launch in launches] + [use.start for use in uses])
     names = {kernel.name for kernel in kernels}
     launched = sorted({(launch.start, launch.kernel) for launch in launches} | set(_mentions(masked, names)))
@@ -70,12 +79,20 @@ def native_code(source: Source, *, functions: bool = True) -> NativeCode:
         kernels=tuple(kernels),
         launches=tuple(launches),
         functions=tuple(_judged(function, marks, launched, names) for function in plain),
-        bindings=tuple(bindings_in(commentless, masked)),
-        registrations=tuple(registrations_in(masked)),
+        bindings=tuple(_bindings(commentless, masked, rocm)),
+        registrations=tuple(entry for entry in registrations_in(masked) if not within(entry.start, rocm)),
         uses=tuple(uses),
-        device_functions=tuple(device_functions_in(masked)),
+        device_functions=() if within(0, rocm) else tuple(device_functions_in(masked)),
         by_patterns=f"larger than {LARGE_BYTES // 1024**2} MiB" if large else "",
+        rocm=tuple(kernel.name for kernel in every if within(kernel.start, rocm)),
+        rocm_at=min(left_out, default=-1),
     )
+
+
+def _bindings(commentless: bytes, masked: bytes, rocm: Ranges) -> Iterator[Binding]:
+    """The bindings; one that is compiled for ROCm alone leads nowhere."""
+    for binding in bindings_in(commentless, masked):
+        yield replace(binding, symbols=(), keys="") if within(binding.start, rocm) else binding
 
 
 def _mentions(masked: bytes, kernels: set[str]) -> Iterator[tuple[int, str]]:
@@ -100,7 +117,7 @@ def native_facts(source: Source) -> Facts:
     """What other files need: bindings, kernels, and the functions on the way from one to the other.
 
     The steps between a binding and a kernel are given as operators, too, of the kinds ``kernel``, ``function`` (the
-    symbol is the list of names it calls), ``registration`` (of an implementation for CUDA) and ``npu`` (for the NPU).
+    symbol is the list of names it calls), ``registration`` (of an implementation for CUDA), ``npu`` and ``cpu``.
     ``trainwright.migrate.native.links`` puts them together.
     """
     code = native_code(source)
@@ -110,6 +127,8 @@ def native_facts(source: Source) -> Facts:
         if binding.keys == "PrivateUse1":
             facts.add(binding.start, binding.name, "npu", binding.symbols, False, binding.namespace)
             continue
+        if binding.keys == "CPU":
+            facts.add(binding.start, binding.name, "cpu", binding.symbols, False, binding.namespace)
         cuda = "CUDA" in binding.keys or bool(direct & set(binding.symbols))
         kind = "pybind" if binding.kind == "pybind" else "library"
         facts.add(binding.start, binding.name, kind, binding.symbols, cuda, binding.namespace)
@@ -120,7 +139,8 @@ def native_facts(source: Source) -> Facts:
         if function.name not in kernels and not _BLOCK.match(function.name):
             facts.add(function.start, function.name, "function", sorted(function.calls), function.cuda)
     for entry in code.registrations:
-        facts.add(entry.start, entry.name, "npu" if entry.device == "npu" else "registration", (entry.target,), False)
+        kind = "registration" if entry.device == "cuda" else entry.device
+        facts.add(entry.start, entry.name, kind, (entry.target,), False)
     return Facts(
         path=source.path,
         language="cuda-source",

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from trainwright.migrate.python import pytest_values
 from trainwright.migrate.python.sinks import (
     BACKEND_NAMES,
     DEVICE_NAMES,
@@ -83,6 +84,14 @@ class Flow:
     def _pass(self, expr: ast.AST, above: ast.AST, depth: int) -> Role | None:
         return self._role(above, depth)
 
+    def _sequence(self, expr: ast.AST, above: ast.AST, depth: int) -> Role | None:
+        return self._given(pytest_values.row_takers(self._file, expr, above), depth) or self._role(above, depth)
+
+    def _given(self, parameters: list[ast.arg], depth: int) -> Role | None:
+        """The role of a value that pytest gives to parameters."""
+        roles = (self._parameter(arg, depth + 1) for arg in parameters if depth < _DEPTH)
+        return next(filter(None, roles), None)
+
     def _condition(self, expr: ast.AST, above: ast.IfExp, depth: int) -> Role | None:
         return None if expr is above.test else self._role(above, depth)
 
@@ -124,6 +133,8 @@ class Flow:
     def _argument(self, call: ast.Call, place: int | str, depth: int) -> Role | None:
         file, func = self._file, call.func
         name = file.named(func)
+        if name.startswith("pytest"):
+            return self._tested(call, place, depth)
         if name and (kind := role_of_argument(name, place)):
             return Role(kind=kind, confidence="resolved", sink=call)
         if isinstance(func, ast.Name) and func.id in ("str", "repr") and not name:
@@ -140,6 +151,13 @@ class Flow:
         if isinstance(place, str) and (kind := role_of_parameter(place)):
             return Role(kind=kind, confidence="inferred", sink=call)
         return None
+
+    def _tested(self, call: ast.Call, place: int | str, depth: int) -> Role | None:
+        """``parametrize``, ``pytest.param`` and the ``params`` of a fixture."""
+        if self._file.named(call.func) == pytest_values.PARAM and isinstance(place, int):
+            return self._sequence(call.args[place], call, depth)
+        role = self._given(pytest_values.takers(self._file, call, place), depth)
+        return role or self._first(pytest_values.fixture_reads(self._file, call, place), depth)
 
     def _method(self, call: ast.Call, func: ast.Attribute, place: int | str, depth: int) -> Role | None:
         file = self._file
@@ -240,7 +258,8 @@ class Flow:
         if scope.kind == "class":
             uses = self._file.attribute_reads.get(at.name, [])
         calls = [call for use in uses if (call := self._file.call_of(use))]
-        return self._first(calls, depth + 1) or self._by_name(at.name, at)
+        role = self._first(calls, depth + 1) or self._by_name(at.name, at)
+        return role or self._given(pytest_values.fixture_users(self._file, at), depth)
 
     def _compared(self, expr: ast.AST, above: ast.Compare, depth: int) -> Role | None:
         sides = [side for side in (above.left, *above.comparators) if side is not expr]
@@ -266,9 +285,14 @@ class Flow:
         if self._is_device_type(expr) or file.kind(expr) == "device":
             return True
         if isinstance(expr, ast.Call) and isinstance(expr.func, ast.Name) and expr.func.id == "str" and expr.args:
-            return self._is_device_like(expr.args[0])
+            made = expr.args[0]
+            return self._is_device_like(made.func if isinstance(made, ast.Call) else made) or self._is_device_like(made)
         if isinstance(expr, ast.Attribute) and expr.attr == "type":
             return self._is_device_like(expr.value)
+        if isinstance(expr, ast.Attribute) and expr.attr == "param":
+            where = pytest_values.enclosing(file, expr)
+            role = self._first(pytest_values.reads(file, where), 0) if where is not None else None
+            return role is not None and role.kind == "device"
         role = self._by_name(_last_name(expr), expr)
         return role is not None and role.kind == "device"
 
@@ -342,8 +366,8 @@ _HANDLERS: dict[Any, Callable[[Flow, Any, Any, int], Role | None]] = {
     ast.BoolOp: Flow._pass,
     ast.JoinedStr: Flow._pass,
     ast.FormattedValue: Flow._pass,
-    ast.List: Flow._pass,
-    ast.Tuple: Flow._pass,
+    ast.List: Flow._sequence,
+    ast.Tuple: Flow._sequence,
     ast.Set: Flow._pass,
     ast.BinOp: Flow._operator,
     ast.Subscript: Flow._subscript,

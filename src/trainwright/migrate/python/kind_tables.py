@@ -212,6 +212,11 @@ _MODULE_ONLY = frozenset(
     | {"load_state_dict", "requires_grad_", "zero_grad", "register_buffer", "register_forward_hook", "eval", "train"}
     | {"register_full_backward_hook", "named_buffers", "gradient_checkpointing_enable", "add_module"}
 )
+#: Methods that only tensors have and whose result is a tensor: what they are called on need not be known.
+TENSOR_GIVING = frozenset(
+    {"contiguous", "unsqueeze", "masked_fill", "index_select", "view_as", "expand_as", "type_as", "new_zeros"}
+    | {"new_ones", "new_tensor", "new_full", "new_empty", "log_softmax"}
+)
 #: Kind -> methods that only values of that kind have, as training code uses them.
 DISTINCT_METHODS: dict[str, frozenset[str]] = {
     "tensor": _TENSOR_ONLY

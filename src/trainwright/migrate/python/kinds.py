@@ -18,6 +18,7 @@ from trainwright.migrate.python.kind_tables import (
     MODULE_METHODS,
     NOT_TENSOR_METHODS,
     TENSOR_ATTRIBUTES,
+    TENSOR_GIVING,
     TENSOR_NAMES,
 )
 from trainwright.migrate.python.scopes import Binding, Scope
@@ -245,6 +246,8 @@ class Kinds:
                 return "module" if method in MODULE_METHODS else None
             if method in ("cuda", "to", "npu", "cpu") and receiver is not None:
                 return receiver if receiver != "self" else None
+            if method in TENSOR_GIVING or (method == "eval" and not node.args and not node.keywords):
+                return "tensor" if method in TENSOR_GIVING else "module"
         if isinstance(node.func, ast.Name):
             return self._instance_of("", node.func)
         return None

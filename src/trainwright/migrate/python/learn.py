@@ -8,6 +8,7 @@ import re
 from trainwright.migrate.native.extensions import extensions_of
 from trainwright.migrate.options import Options
 from trainwright.migrate.project import Argument, Facts, Function, Project
+from trainwright.migrate.python import own_cuda
 from trainwright.migrate.python.flow import Flow, option_dest
 from trainwright.migrate.python.module import PythonFile
 from trainwright.migrate.python.names import module_name
@@ -22,13 +23,14 @@ _ROOTS = frozenset(
 )
 #: Too general a name to say anything about a value elsewhere.
 _GENERAL = frozenset(
-    {"self", "x", "args", "kwargs", "name", "value", "input", "data", "type", "model", "other", "dtype"}
+    {"self", "x", "args", "kwargs", "name", "value", "input", "data", "type", "model", "other", "dtype", "param"}
 )
 
 
 def learn_python(source: Source) -> Facts:
     """The facts of a file; next to none when it cannot be parsed."""
-    tree = parsed(source) if _WORDS.search(source.data) else None
+    worth = source.name == "__init__.py" or _WORDS.search(source.data)  # a package may only hand names on
+    tree = parsed(source) if worth else None
     if tree is None:
         return Facts(path=source.path, language="python", module=module_name(source.path))
     file = PythonFile(source=source, tree=tree, project=Project(), options=Options())
@@ -44,7 +46,7 @@ def learn_python(source: Source) -> Facts:
         device_names=devices,
         backend_names=backends - devices,
         arguments=_arguments(file),
-        defines_cuda=_defines_cuda(file),
+        defines_cuda=own_cuda.learned(file),
         extensions=tuple(extensions_of(tree, file.resolve, file=source.path)),
         entry_point=_is_entry_point(tree),
     )
@@ -130,16 +132,6 @@ def _arguments(file: PythonFile) -> tuple[Argument, ...]:
                 if isinstance(flag, ast.Constant) and str(flag.value).startswith("-"):
                     found.append(Argument(option=str(flag.value), dest=dest))
     return tuple(found)
-
-
-def _defines_cuda(file: PythonFile) -> frozenset[str]:
-    """Classes with a ``cuda`` of their own."""
-    found = set()
-    for node in file.index.classes:
-        names = {child.name for child in node.body if isinstance(child, ast.FunctionDef)}
-        if "cuda" in names:
-            found.add(node.name)
-    return frozenset(found)
 
 
 def _is_entry_point(tree: ast.Module) -> bool:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from trainwright.migrate.options import Options
-from trainwright.migrate.project import Project
+from trainwright.migrate.project import OwnCuda, Project
 from trainwright.migrate.python.kinds import Kinds
 from trainwright.migrate.python.names import Names, Resolved
+from trainwright.migrate.python.own_cuda import mentioned
 from trainwright.migrate.python.scopes import Binding, Index, Scope
 from trainwright.migrate.remark import Confidence
 from trainwright.migrate.source import Source
@@ -85,6 +86,11 @@ class PythonFile:
     def kinds(self) -> Kinds:
         """What values are."""
         return Kinds(self)
+
+    @cached_property
+    def cuda_owners(self) -> list[OwnCuda]:
+        """Classes of the project with a ``cuda()`` of their own that this file defines or names."""
+        return mentioned(self)
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node around a node."""
@@ -214,7 +220,14 @@ _PRESENCE = ("available", "has_", "have_", "find_spec", "installed", "is_", "use
 
 
 def _checks_presence(test: ast.expr) -> bool:
-    """``if is_flash_attn_available():``, ``if HAS_APEX:``, ``if find_spec("x")``: the import is a choice."""
+    """``if is_flash_attn_available():``, ``if HAS_APEX:``, ``if find_spec("x")``: the import is a choice.
+
+    ``torch.cuda.is_available()`` is none: it asks for the device, and is rewritten.
+    """
     names = [node.id for node in ast.walk(test) if isinstance(node, ast.Name)]
-    names += [node.attr for node in ast.walk(test) if isinstance(node, ast.Attribute)]
+    names += [
+        node.attr
+        for node in ast.walk(test)
+        if isinstance(node, ast.Attribute) and not ast.unparse(node).endswith("cuda.is_available")
+    ]
     return any(name.lower().startswith(_PRESENCE) or name.lower().endswith("available") for name in names)

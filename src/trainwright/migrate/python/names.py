@@ -152,6 +152,13 @@ class Names:
             tail = f"{more}.{tail}"
         return None
 
+    def own(self, name: str) -> str:
+        """The full name of a thing of the project, by whatever end of its module's name it was written."""
+        name = self._canonical(name)
+        head, _, last = name.rpartition(".")
+        facts = self._modules.get(head) if head else None
+        return f"{facts.module}.{last}" if facts else name
+
     @cached_property
     def _modules(self) -> _ModuleTable:
         return _ModuleTable(self._project)

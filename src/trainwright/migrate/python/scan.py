@@ -17,7 +17,9 @@ from trainwright.migrate.python.parse import parse_error, parsed
 from trainwright.migrate.python.references import references
 from trainwright.migrate.python.registration import registration
 from trainwright.migrate.python.served import held_back
+from trainwright.migrate.python.settled import settled
 from trainwright.migrate.python.strings import string_refs
+from trainwright.migrate.python.together import together
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import RULES, FileHook, Rule
 from trainwright.migrate.source import Source
@@ -37,7 +39,8 @@ def scan_python(
     found = set(_visits(file, hooks))
     if rules is None:
         found.update(remark for visit in _file_hooks("python") for remark in visit(file))
-    registered = _registered(file, held_back(file, found))
+    judged = settled(file, held_back(file, found))
+    registered = _registered(file, together(file, judged) if rules is None else judged)
     return sorted(registered, key=lambda remark: (remark.start, remark.end, remark.number, remark.title))
 
 

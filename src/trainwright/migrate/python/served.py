@@ -1,7 +1,8 @@
-"""Code that serves the NPU already: its branches for CUDA are meant for CUDA, and are not rewritten unasked."""
+"""Code that serves the NPU already: its branches for CUDA are meant for CUDA, and stay; the rest waits for a word."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -12,6 +13,8 @@ from trainwright.migrate.remark import Remark
 _NPU = re.compile(r"(?<![A-Za-z])npu(?![A-Za-z])|hccl", re.IGNORECASE)
 _SIBLING = "This file has a sibling for the NPU."
 _BRANCH = "The code around this already has a way for the NPU."
+_LEFT = "This is the way for CUDA beside one for the NPU; it stays as it is."
+_VALUES = ast.Set | ast.Tuple | ast.List | ast.Dict | ast.Compare | ast.BoolOp | ast.IfExp
 
 
 def held_back(file: PythonFile, remarks: Iterable[Remark]) -> list[Remark]:
@@ -38,7 +41,39 @@ def _held(file: PythonFile, remark: Remark, spans: list[tuple[int, int]], siblin
         reason = _BRANCH if _NPU.search(file.source.text, starts[first - 1], end) else ""
     if not reason:
         return remark
+    if reason == _BRANCH and _is_way_for_cuda(file, remark):
+        return replace(remark, safety="display", outcome="note", edits=(), registers=False, minutes=0, detail=_LEFT)
     return replace(remark, safety="unsafe", detail=" ".join(filter(None, (remark.detail, reason))))
+
+
+def _is_way_for_cuda(file: PythonFile, remark: Remark) -> bool:
+    """Whether a place is CUDA's part of a choice between devices: to write npu there would name the NPU twice."""
+    node: ast.AST | None = _node_at(file, remark)
+    above = file.parent(node) if node is not None else None
+    while node is not None and above is not None and not isinstance(above, ast.FunctionDef | ast.ClassDef):
+        if isinstance(above, _VALUES) and (_names(above, "npu") or _compares_with_cuda(above)):
+            return True
+        inside = isinstance(above, ast.If) and node is not above.test and node not in above.orelse
+        if inside and isinstance(above, ast.If) and _compares_with_cuda(above.test):
+            return True
+        node, above = above, file.parent(above)
+    return False
+
+
+def _node_at(file: PythonFile, remark: Remark) -> ast.expr | None:
+    line = file.source.position(remark.start)[0]
+    for node in (*file.index.strings, *file.index.attributes, *file.index.names):
+        if node.lineno == line and file.span(node)[0] == remark.start:
+            return node
+    return None
+
+
+def _names(node: ast.AST, device: str) -> bool:
+    return any(isinstance(part, ast.Constant) and part.value == device for part in ast.walk(node))
+
+
+def _compares_with_cuda(node: ast.AST) -> bool:
+    return any(isinstance(part, ast.Compare) and _names(part, "cuda") for part in ast.walk(node))
 
 
 def _spans(file: PythonFile) -> list[tuple[int, int]]:

@@ -23,6 +23,8 @@ _PARAMETERS: dict[str, RoleKind] = {
     "pin_memory_device": "device",
     "dist_backend": "backend",
     "distributed_backend": "backend",
+    "ddp_backend": "backend",
+    "process_group_backend": "backend",
 }
 #: Callable -> {position or keyword: role}.
 _ARGUMENTS: dict[str, dict[int | str, RoleKind]] = {

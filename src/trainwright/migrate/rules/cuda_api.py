@@ -5,7 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from trainwright.migrate.knowledge.cuda_names import RENAMED, is_private, npu_attribute
+from trainwright.migrate.knowledge.cuda_names import (
+    EXCEPTIONS,
+    RENAMED,
+    is_private,
+    npu_attribute,
+    unknown_arguments,
+)
 from trainwright.migrate.python.edits import carrier, remark, rename_attribute, replace
 from trainwright.migrate.python.module import NameRef, PythonFile
 from trainwright.migrate.python.style import agnostic_name, torch_visible
@@ -17,6 +23,7 @@ _ELSEWHERE = frozenset(
     {"amp", "nvtx", "get_device_properties", "get_device_capability", "CUDAGraph", "graph", "graphs"}
     | {"make_graphed_callables", "graph_pool_handle"}
 )
+_GETATTR_ARGS = 3
 
 
 def _visit(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
@@ -24,12 +31,21 @@ def _visit(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
     if below in _ELSEWHERE or below.endswith(("Tensor", "Storage")) or file.options.style == "shim":
         return
     name = f"{ref.name}.{patched}" if (patched := _patched(ref, file)) else ref.name
+    if name.removeprefix("torch.cuda.") in EXCEPTIONS and npu_attribute(name) is None:
+        yield _exception(ref, below, file)
+        return
+    if is_private(name) and _is_imported(ref, file):
+        return  # its import is spoken of
     if is_private(name) or npu_attribute(name) is None:
         yield _missing(ref, name, file)
         return
     spelled = carrier(file, ref.node, "torch.cuda")
     if spelled is None:
         return  # an import or an alias elsewhere spells torch.cuda, and is rewritten there
+    unknown = unknown_arguments(below, _given(ref.call)) if file.options.style == "npu" else []
+    if unknown:
+        yield _takes_less(ref, below, unknown, file)
+        return
     edits = _agnostic(ref, below, spelled, file) if file.options.style == "agnostic" else _npu(ref, spelled, file)
     yield remark(
         file,
@@ -47,8 +63,57 @@ def _visit(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
     )
 
 
+def _exception(ref: NameRef, below: str, file: PythonFile) -> Remark:
+    return remark(
+        file,
+        ref.node,
+        number=RULE.number,
+        title=f"torch.cuda.{below} exists without CUDA, too",
+        name=ref.name,
+        detail=EXCEPTIONS[below],
+        outcome="note",
+        confidence=ref.confidence,
+        evidence="torch/cuda/__init__.py, libtorch_npu 2.8",
+    )
+
+
+def _is_imported(ref: NameRef, file: PythonFile) -> bool:
+    """Whether a name stands for something that an import from torch.cuda in this file binds."""
+    node: ast.AST = ref.node
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    bindings = file.bindings(node) if isinstance(node, ast.Name) and node in file.index.scopes else []
+    return any(binding.kind == "import" and binding.target.startswith("torch.cuda.") for binding in bindings)
+
+
+def _given(call: ast.Call | None) -> list[str | None]:
+    """The names of the arguments of a call, None for each by position."""
+    return [*[None for _ in call.args], *[keyword.arg for keyword in call.keywords if keyword.arg]] if call else []
+
+
+def _takes_less(ref: NameRef, below: str, unknown: list[str], file: PythonFile) -> Remark:
+    listed = ", ".join(unknown)
+    return remark(
+        file,
+        ref.node,
+        number=RULE.number,
+        title=f"torch.npu.{below} does not take {listed}",
+        name=ref.name,
+        advice=f"call torch.npu.{below} without {listed}",
+        outcome="manual",
+        confidence=ref.confidence,
+        minutes=5,
+        evidence="source of torch_npu 2.8",
+    )
+
+
 def _missing(ref: NameRef, name: str, file: PythonFile) -> Remark:
     private = is_private(name)
+    if isinstance(ref.node, ast.Call) and len(ref.node.args) == _GETATTR_ARGS:
+        return remark(
+            file, ref.node, number=RULE.number, title=f"{name} may be missing", name=name, outcome="note",
+            detail="The code takes the default where it is.", confidence=ref.confidence,
+        )  # fmt: skip
     return remark(
         file,
         ref.node,
@@ -67,7 +132,8 @@ def _missing(ref: NameRef, name: str, file: PythonFile) -> Remark:
 def _patched(ref: NameRef, file: PythonFile) -> str:
     """The attribute that ``setattr(torch.cuda, "name", ...)`` or ``patch.object`` speaks of."""
     above = file.parent(ref.node)
-    if isinstance(above, ast.Call) and above.args[:1] == [ref.node] and len(above.args) > 1:
+    reads = isinstance(above, ast.Call) and getattr(above.func, "id", "") in ("getattr", "hasattr")
+    if isinstance(above, ast.Call) and above.args[:1] == [ref.node] and len(above.args) > 1 and not reads:
         name = file.constant(above.args[1])
         return name if isinstance(name, str) and name.isidentifier() else ""
     return ""

@@ -52,7 +52,7 @@ def _visit(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
     known = max((name for name in _KNOWN if ref.name == name or ref.name.startswith(f"{name}.")), key=len)
     outcome, detail, advice, minutes = _KNOWN[known]
     if known == "torch.version.cuda" and _is_question(ref, file):
-        outcome, detail, advice, minutes = "note", "It is None in a torch without CUDA, which the code asks.", "", 0
+        outcome, detail, advice, minutes = "note", "It is None in a torch without CUDA, which does no harm here.", "", 0
     yield remark(
         file,
         ref.node,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from trainwright.migrate.knowledge.cuda_names import is_private, npu_attribute, npu_counterpart
+from trainwright.migrate.knowledge.cuda_names import EXCEPTIONS, is_private, npu_attribute, npu_counterpart
 from trainwright.migrate.python.amp import MODULE as AMP
 from trainwright.migrate.python.amp import CannotConvert, bound_edits
 from trainwright.migrate.python.bound import bound_name
@@ -119,7 +119,7 @@ def _names(node: ast.ImportFrom, ref: ImportRef, file: PythonFile) -> Iterator[R
         around += edits
         if target is None:
             stay.append(alias)
-            if not _below(dotted, _NVTX):
+            if not _below(dotted, _NVTX) and alias.name not in EXCEPTIONS:
                 yield _missing(alias, dotted, ref, file)
         else:
             moved.setdefault(target.rpartition(".")[0], []).append((alias, target.rpartition(".")[2]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -38,19 +39,62 @@ def _visit(document: Document) -> Iterator[Remark]:
         found = _kernel(document, code, kernel, bound)
         if copied:
             found = _settled(found, _COPY, "Replace what uses the library; nothing has to be done in its sources.")
-        elif bound and all(ways.of(operator).npu for operator in bound):
-            found = _settled(found, _NPU, "Nothing has to be done; build the extension with its NPU sources.")
+        else:
+            found = _elsewhere(found, document, bound)
         yield found
+    if code.rocm_at >= 0:
+        yield _rocm(code)
     if code.kernels or copied:
         return
     if code.uses:
-        yield _libraries(document, code)
+        found = _libraries(document, code)
+        through = links(document.project).bound_through(document.source.path) if found.outcome == "blocked" else []
+        yield _elsewhere(found, document, through)
     elif code.device_functions and not code.bindings:
         yield _device_code(document, code)
 
 
 _COPY = "It belongs to a library whose sources are kept in this project."
-_NPU = "The project registers an implementation for the NPU."
+
+
+def _elsewhere(remark: Remark, document: Document, bound: list[NativeOperator]) -> Remark:
+    """The same, where the project has other implementations of all that leads to it."""
+    reaches = [links(document.project).of(operator) for operator in bound]
+    if bound and all(reach.npu for reach in reaches):
+        why = f"The project has an implementation for the NPU in {reaches[0].npu}."
+        return _settled(remark, why, "Nothing has to be done; build the extension with its NPU sources.")
+    if bound and all(reach.npu or reach.cpu for reach in reaches):
+        place = next(reach.cpu for reach in reaches if not reach.npu)
+        why = f"The project also has an implementation for the CPU, in {place}."
+        return replace(remark, detail=f"{remark.detail} {why}", outcome="manual")
+    twin = re.sub(r"cuda(?=/|[^/]*$)", "npu", document.source.path)
+    if twin != document.source.path and (own := _file(document, twin)):
+        why = f"The project has an implementation for the NPU in {own}."
+        return _settled(remark, why, "Nothing has to be done; build the extension with its NPU sources.")
+    return remark
+
+
+def _file(document: Document, path: str) -> str:
+    """The source of this name in the project, C++ or CUDA."""
+    stem = path.rpartition(".")[0]
+    return next((name for name in (f"{stem}.cpp", f"{stem}.cc", path) if name in document.project.files), "")
+
+
+def _rocm(code: NativeCode) -> Remark:
+    """What a build with CUDA passes by."""
+    names = list(dict.fromkeys(code.rocm))
+    return Remark(
+        number="TW605",
+        start=code.rocm_at,
+        end=code.rocm_at,
+        title="code for ROCm",
+        detail=" ".join(filter(None, [f"Kernels: {_listed(names)}." if names else "", _NOT_BUILT])),
+        outcome="note",
+        evidence="the conditions of the preprocessor, headers and folders in the project",
+    )
+
+
+_NOT_BUILT = "It is for AMD GPUs and is not built on an NPU machine; what has to be replaced is its twin for CUDA."
 
 
 def _settled(remark: Remark, why: str, advice: str) -> Remark:
@@ -59,7 +103,9 @@ def _settled(remark: Remark, why: str, advice: str) -> Remark:
 
 
 def _kernel(document: Document, code: NativeCode, kernel: Kernel, bound: list[NativeOperator]) -> Remark:
-    known = counterpart(kernel.name, *(operator.name for operator in bound), document.source.name)
+    place = PurePosixPath(document.source.path)
+    leading = [operator.name for operator in bound] if len(bound) <= _SHOWN else []  # more is a helper of many
+    known = counterpart(kernel.name, *leading, place.name, place.parent.name)
     python = sorted({_python_name(operator) for operator in bound})
     reached = f"Python reaches it as {_listed(python)}." if python else "No Python name that leads to it was found."
     advice = f"{_sentence(_REWRITE)}."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +11,7 @@ from trainwright.migrate.native.call_sites import CallSite, call_sites, native_i
 from trainwright.migrate.native.counterparts import counterpart
 from trainwright.migrate.native.guards import fallback_line
 from trainwright.migrate.native.links import Reach
+from trainwright.migrate.native.optional import without_module
 from trainwright.migrate.python.edits import remark
 from trainwright.migrate.python.module import ImportRef, PythonFile
 from trainwright.migrate.remark import Remark
@@ -16,13 +19,25 @@ from trainwright.migrate.rule import FileHook, Rule
 
 _EVIDENCE = "the sources named here"
 _SHOWN = 3
+_GETATTR_ARGS = 3
 
 
 def _visit(file: PythonFile) -> Iterator[Remark]:
     for imported, module in native_imports(file):
         yield _import(file, imported, module)
     for site in call_sites(file):
-        yield _call(file, site)
+        if not _is_asked_for(file, site.node):
+            yield _call(file, site)
+
+
+def _is_asked_for(file: PythonFile, node: ast.AST) -> bool:
+    """Whether the code only asks if the operator is there (``_C_OP is not None``, ``getattr(ops, "x", None)``)."""
+    above = file.parent(node)
+    if isinstance(node, ast.Call) and len(node.args) == _GETATTR_ARGS:
+        return True
+    return isinstance(above, ast.Compare) and any(
+        isinstance(side, ast.Constant) and side.value is None for side in above.comparators
+    )
 
 
 def _import(file: PythonFile, imported: ImportRef, module: str) -> Remark:
@@ -32,7 +47,7 @@ def _import(file: PythonFile, imported: ImportRef, module: str) -> Remark:
         imported.node,
         number=RULE.number,
         title=f"{module} is built from CUDA sources",
-        detail="A missing module is handled here." if optional else "",
+        detail="Without it the code falls back." if optional else "",
         advice=(
             "Check that the way without it does the same work."
             if optional
@@ -46,9 +61,9 @@ def _import(file: PythonFile, imported: ImportRef, module: str) -> Remark:
 
 
 def _call(file: PythonFile, site: CallSite) -> Remark:
-    fallback = fallback_line(file, site.node)
+    fallback = fallback_line(file, site.node) or without_module(file, site.node)
     known = counterpart(site.operator, *(kernel.name for kernel in site.reach.kernels))
-    use = f"For {known.purpose}, use {known.use}." if known is not None else _ADVICE
+    use = f"For {known.purpose}, use {known.use}." if known is not None else _advice(site.operator)
     fields: dict[str, Any] = {
         "title": f"{site.name} runs on CUDA",
         "detail": _behind(site.reach),
@@ -56,9 +71,15 @@ def _call(file: PythonFile, site: CallSite) -> Remark:
         "outcome": "blocked",
         "minutes": 30 if known is not None else 60,
     }
+    if site.reach.cpu:
+        fields |= {
+            "title": f"{site.name} runs on the CPU and on CUDA only",
+            "detail": f"{_behind(site.reach)} The implementation for the CPU is in {site.reach.cpu}.",
+            "outcome": "manual",
+        }
     if fallback is not None:
         fields |= {
-            "detail": f"{_behind(site.reach)} Without CUDA the fallback in line {fallback} is taken.",
+            "detail": f"{_behind(site.reach)} Without CUDA the code falls back in line {fallback}.",
             "advice": f"Nothing has to be done; for speed: {use[:1].lower()}{use[1:]}",
             "outcome": "note",
             "minutes": 0,
@@ -75,6 +96,24 @@ def _call(file: PythonFile, site: CallSite) -> Remark:
 
 
 _ADVICE = "Call PyTorch operators that compute the same, or write the kernel again for the NPU as TW605 says."
+
+
+#: Words of names of operators that compute nothing, and what to do instead.
+_APART = (
+    (
+        re.compile(r"alloc|mempool", re.IGNORECASE),
+        "Leave the allocator out where HCCL manages the memory itself; torch.npu.NPUPluggableAllocator takes one "
+        "of your own that is written for CANN.",
+    ),
+    (
+        re.compile(r"all_?reduce|custom_ar|all_?gather|all_?to_?all|_ipc|ipc_|quick_reduce|qr_", re.IGNORECASE),
+        "Use the collectives of torch.distributed with hccl.",
+    ),
+)
+
+
+def _advice(operator: str) -> str:
+    return next((advice for words, advice in _APART if words.search(operator)), _ADVICE)
 
 
 def _behind(reach: Reach) -> str:

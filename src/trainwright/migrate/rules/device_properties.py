@@ -85,8 +85,8 @@ def _capability(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
         number=RULE.number,
         title="an NPU has no compute capability",
         name="torch.cuda.get_device_capability",
-        detail="It returns None, unless a newer torch_npu finds TORCH_NPU_DEVICE_CAPABILITY "
-        "set: unpacking or comparing the answer fails.",
+        detail=("It returns None" if shim else "This call raises without CUDA; that of torch.npu returns None")
+        + ", unless a newer torch_npu finds TORCH_NPU_DEVICE_CAPABILITY set: unpacking or comparing the answer fails.",
         advice="decide by torch.npu.get_device_name(), or by what the branch needs, such as "
         "torch.npu.is_bf16_supported()",
         outcome="manual",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from trainwright.migrate.knowledge.usage import is_own_package
@@ -56,8 +57,8 @@ def _visit(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
     if ref.call is None or is_own_package(ref.name, file):
         return
     last = ref.name.rpartition(".")[2]
-    if last not in KNOWN_CALLS:
-        yield _other(ref, file)
+    if last not in KNOWN_CALLS or _passes_on(ref.call):
+        yield _other(ref, file) if last not in KNOWN_CALLS else _wrapped(ref, last, file)
         return
     found = mapped(ref.call, ref.name, file)
     title = f"{last} of flash-attn"
@@ -80,6 +81,21 @@ def _visit(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
     yield remark(
         file, ref.call, number=RULE.number, title=title, name=ref.name, detail=LIMITS, advice=_advice(found),
         outcome="manual", confidence=ref.confidence, minutes=found.minutes, evidence=EVIDENCE,
+    )  # fmt: skip
+
+
+def _passes_on(call: ast.Call) -> bool:
+    """Whether a call hands on all that the function around it got: ``f(*args, **kwargs)``."""
+    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
+    return starred and any(keyword.arg is None for keyword in call.keywords)
+
+
+def _wrapped(ref: NameRef, last: str, file: PythonFile) -> Remark:
+    return remark(
+        file, ref.call or ref.node, number=RULE.number, title=f"{last} of flash-attn", name=ref.name, detail=LIMITS,
+        advice="the arguments are named where this is called from: give the function around it their names, and "
+        "compute with torch_npu.npu_fusion_attention or scaled_dot_product_attention there",
+        outcome="manual", confidence=ref.confidence, minutes=20, evidence=EVIDENCE,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from trainwright.migrate.python.edits import remark
 from trainwright.migrate.python.flow import Flow
 from trainwright.migrate.python.module import NameRef, PythonFile
+from trainwright.migrate.python.placed import device_of, is_elsewhere
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import MethodHook, NameHook, Rule
 
@@ -35,8 +36,8 @@ def _double(node: ast.Attribute, file: PythonFile) -> Iterator[Remark]:
 
 
 def _on_device(call: ast.Call, file: PythonFile) -> bool:
-    devices = [keyword.value for keyword in call.keywords if keyword.arg == "device"]
-    return bool(devices) and file.constant(devices[0]) != "cpu"
+    device = device_of(call)
+    return device is not None and not is_elsewhere(device, file)
 
 
 def _is_on_device(expr: ast.expr, file: PythonFile) -> bool:

@@ -14,6 +14,9 @@ from trainwright.migrate.rule import MethodHook, Rule
 def _visit(node: ast.Attribute, file: PythonFile) -> Iterator[Remark]:
     if not isinstance(node.ctx, ast.Load) or file.kind(node.value) in ("other", "self", "optimizer"):
         return
+    alike = [other for other in file.attribute_reads["is_cuda"] if file.statement(other) is file.statement(node)]
+    if alike[0] is not node:
+        return  # its statement is spoken of
     style = file.options.style
     if style == "shim":
         yield remark(file, node, number=RULE.number, title="is_cuda", outcome="note")
@@ -37,7 +40,7 @@ def _visit(node: ast.Attribute, file: PythonFile) -> Iterator[Remark]:
             title="a check that fails for every NPU tensor",
             detail="is_cuda is False for an NPU tensor. What the check protects may need CUDA all the same.",
             safety="unsafe",
-            edits=(rename_attribute(file, node, "is_npu"),),
+            edits=tuple(rename_attribute(file, other, "is_npu") for other in alike if _use(other, file) == "check"),
             registers=True,
         )
     else:

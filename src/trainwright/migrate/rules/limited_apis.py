@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from trainwright.migrate.knowledge.apis import ApiSupport, api
 from trainwright.migrate.knowledge.dtypes import listed_dtype
 from trainwright.migrate.knowledge.usage import is_use
+from trainwright.migrate.python.placed import stays_on_host
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import NameHook, Rule
 
@@ -24,6 +25,8 @@ _NOT_JUDGED = frozenset({"bf16", "fp16", "fp32", "fp64"})
 def visit(reference: NameRef, file: PythonFile) -> Iterator[Remark]:
     """A call of an API that falls back to the CPU, or with a data type that the NPU does not take."""
     if reference.call is None or reference.name.startswith(_OTHERS) or not is_use(reference, file):
+        return
+    if stays_on_host(reference.name, reference.call, file):
         return
     found = api(reference.name, torch=file.options.torch, soc=file.options.soc)
     if found.status == "cpu_fallback" and found.kernel != "registered":

@@ -9,6 +9,12 @@ from trainwright.migrate.python.module import NameRef, PythonFile
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import NameHook, Rule
 
+#: Classes of arguments that switch it on.
+_ARGUMENTS = tuple(
+    f"{module}.{name}"
+    for module in ("transformers", "transformers.training_args", "trl")
+    for name in ("TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig", "DPOConfig", "GRPOConfig")
+)
 _GRAPHS = frozenset({"reduce-overhead", "max-autotune"})
 
 
@@ -36,6 +42,19 @@ def _visit(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
     )
 
 
+def _argument(ref: NameRef, file: PythonFile) -> Iterator[Remark]:
+    """``TrainingArguments(torch_compile=True)``."""
+    given = {keyword.arg: keyword.value for keyword in (ref.call.keywords if ref.call else [])}
+    asked = given.get("torch_compile")
+    if asked is not None and file.constant(asked) is True and "torch_compile_backend" not in given:
+        yield remark(
+            file, asked, number=RULE.number, title="torch_compile with the default compiler", name=ref.name,
+            detail="The default backend, Inductor, generates Triton kernels; on the NPU that needs triton-ascend.",
+            advice="run without it first; then name a backend in torch_compile_backend", outcome="manual", minutes=30,
+            confidence=ref.confidence, evidence="torch_npu notes on backends of torch.compile",
+        )  # fmt: skip
+
+
 def _decorates(ref: NameRef, file: PythonFile) -> bool:
     above = file.parent(ref.node)
     return ref.node in getattr(above, "decorator_list", ())
@@ -49,5 +68,5 @@ RULE = Rule(
     "needed.",
     before="model = torch.compile(model)",
     after="model = torch.compile(model, backend=torchair.get_npu_backend())",
-    hooks=(NameHook(names=("torch.compile",), visit=_visit),),
+    hooks=(NameHook(names=("torch.compile",), visit=_visit), NameHook(names=_ARGUMENTS, visit=_argument)),
 )

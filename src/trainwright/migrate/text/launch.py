@@ -15,7 +15,16 @@ from trainwright.migrate.text.roles import Role, npu_value, role_of
 
 NUMBER = "TW705"
 #: Options in the head of a job script.
-_GPUS = re.compile(r"^#(?:SBATCH|BSUB|PBS)[^\n]*?\s(?P<option>--(?:gres=\S*gpu|gpus)\S*)", re.MULTILINE)
+_GPUS = re.compile(
+    r"^(?:#(?:SBATCH|BSUB|PBS)|[ \t]*(?:srun|sbatch|salloc|bsub|qsub))\b(?:[^\n]|\\\n)*?"
+    r"\s(?P<option>--(?:gres=\S*gpu|gpus)\S*)",
+    re.MULTILINE,
+)
+#: A program on the command line, and what of CUDA it may use.
+_INLINE = re.compile(
+    r"\bpython[\d.]*\s+(?:-[A-Zbuv]\s+)*-c\s+(?P<quote>[\"'])(?P<code>.*?)(?<!\\)(?P=quote)", re.DOTALL
+)
+_CUDA_NAME = re.compile(r"\btorch\.cuda(?:\.\w+)?|\.cuda\(\)")
 #: ``$NAME``, ``${NAME}``, ``${NAME:-value}``.
 _EXPANSION = re.compile(r"\$(?:(?P<plain>\w+)|\{(?P<name>\w+)(?::?[-=](?P<default>[^{}$]*))?\})")
 _UNKNOWN = "No code of the project is known to declare this option."
@@ -37,6 +46,8 @@ def argument_remarks(document: Document) -> Iterator[Remark]:
     content: TextContent = document.content
     if document.language == "shell":
         yield from _job_options(document)
+        yield from _inline(document)
+        yield from _profilers(content)
     taken: dict[str, Role] = {}
     passed: Counter[str] = Counter()
     text = raw(document.source)
@@ -73,6 +84,45 @@ def _job_options(document: Document) -> Iterator[Remark]:
             minutes=5,
             name=match.group("option").partition("=")[0],
         )
+
+
+def _inline(document: Document) -> Iterator[Remark]:
+    """``python -c "import torch; print(torch.cuda.device_count())"``."""
+    for match in _INLINE.finditer(_without_comments(raw(document.source))):
+        if found := _CUDA_NAME.search(match.group("code")):
+            at = match.start("code") + found.start()
+            npu = found[0].replace("cuda", "npu")
+            yield Remark(
+                number=NUMBER,
+                start=at,
+                end=at + len(found[0]),
+                title=f"{found[0]} on a command line",
+                advice=f"Import torch_npu beside torch and write {npu}.",
+                outcome="manual",
+                minutes=3,
+                name=found[0],
+            )
+
+
+def _without_comments(text: str) -> str:
+    return re.sub(r"^[ \t]*#[^\n]*", lambda match: " " * len(match[0]), text, flags=re.MULTILINE)
+
+
+def _profilers(content: TextContent) -> Iterator[Remark]:
+    """Programs of NVIDIA that record a run."""
+    for command in content.commands:
+        words = [word for word in command.words if word.text in ("nsys", "ncu")]
+        if words and command.name not in ("echo", "which", "apt", "apt-get", "pip", "conda"):
+            yield Remark(
+                number=NUMBER,
+                start=words[0].start,
+                end=words[0].end,
+                title=f"{words[0].text} records CUDA devices only",
+                advice="Record with msprof, or with torch_npu.profiler inside the program.",
+                outcome="manual",
+                minutes=10,
+                name=words[0].text,
+            )
 
 
 def _literal(value: str, start: int) -> tuple[str, int]:

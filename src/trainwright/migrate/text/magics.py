@@ -16,6 +16,8 @@ _LINE = re.compile(r"(?P<indent>[ \t]*)(?P<sign>!!?|%|\?\??)(?P<rest>[^\n]*)")
 _ASSIGNED = re.compile(r"[ \t]*[\w., \[\]\"']+=[ \t]*(?P<sign>[!%])(?P<rest>[^\n=][^\n]*)")
 _HELP = re.compile(r"[ \t]*[%\w.*]+\?{1,2}[ \t]*$")
 _ENVIRONMENT = re.compile(r"(?:set_)?env[ \t]+(?P<name>\w+)(?:[ \t]*=[ \t]*|[ \t]+)(?P<value>[^\n]*)")
+#: Line magics in front of a statement of Python, with their options.
+_STATEMENTS = re.compile(r"(?:time|timeit|prun|memit)(?:[ \t]+-\w+(?:[ \t]*\d+)?)*[ \t]+(?=[^\s-])")
 #: Line magics whose text is a command of the shell.
 _COMMANDS = re.compile(r"(?:pip|conda|mamba|sx|system|sh)\b")
 
@@ -73,6 +75,8 @@ class _Reader:
 
     def _magic(self, match: re.Match[str], stop: int) -> None:
         sign, first = match.start("sign"), match.start("rest")
+        if self._statement(match):
+            return
         value = self.text[first:stop]
         variable = _ENVIRONMENT.match(self.text, first, stop)
         if match.group("sign").startswith("!") or _COMMANDS.match(value):
@@ -83,6 +87,17 @@ class _Reader:
         self._comment(sign, stop if line_end < 0 else line_end)
         if line_end >= 0:
             self.hide(line_end + 1, stop)
+
+    def _statement(self, match: re.Match[str]) -> bool:
+        """Keep what ``%time`` runs, where it is Python by itself; an expression stands in its place."""
+        front = _STATEMENTS.match(self.text, match.start("rest"), match.end())
+        if match.group("sign") != "%" or front is None or "=" in self.text[match.start() : match.start("sign")]:
+            return False
+        if not _parses(f"0;{self.text[front.end() : match.end()]}"):
+            return False
+        start = match.start("sign")
+        self.chars[start : front.end()] = "0;" + " " * (front.end() - start - 2)
+        return True
 
     def _comment(self, sign: int, end: int) -> None:
         """An expression and a comment, so that a block with nothing else in it stays a block."""

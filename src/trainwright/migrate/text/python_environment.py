@@ -1,4 +1,4 @@
-"""Environment variables in Python: where a program reads, sets or passes on a variable whose name is a literal."""
+"""Environment variables in Python: what to say about a variable whose name is a literal, and its edits."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from trainwright.migrate.python.edits import remark, word_edit
 from trainwright.migrate.python.module import PythonFile
 from trainwright.migrate.python.strings import StringRef
 from trainwright.migrate.remark import Edit, Remark, Safety
+from trainwright.migrate.text.environment_keys import is_environment_key
 from trainwright.migrate.text.variables import value_safety
 
 NUMBER = "TW701"
-_CALLS = frozenset({"os.getenv", "os.putenv", "os.unsetenv"})
-_METHODS = frozenset({"get", "pop", "setdefault", "__contains__", "__getitem__", "setenv", "delenv"})
 _RUN = ("os.system", "os.popen", "subprocess.", "asyncio.create_subprocess_shell")
 _SET = re.compile(r"(?<![\w.])([A-Z][A-Z0-9_]*)=")
+_SHOWN = re.compile(r"print|.*warn|log|info$|debug$|error$|exception$|critical$|skip")
 _RANK: dict[Safety, int] = {"safe": 0, "unsafe": 1, "display": 2}
 
 
@@ -33,7 +33,8 @@ def variable_remark(ref: StringRef, file: PythonFile) -> Iterator[Remark]:
     known = [node for node in literals if is_environment_key(file, node)]
     if variable is None or not known:
         return
-    start, end = file.span(known[0])
+    safety, reason, worst = _judged(file, ref.value, variable.safety, known)
+    start, end = file.span(worst)
     note = f"About {variable.npu or variable.name}: {variable.note}." if variable.note else ""
     title = f"environment variable {ref.value}"
 
@@ -55,7 +56,6 @@ def variable_remark(ref: StringRef, file: PythonFile) -> Iterator[Remark]:
     elif file.options.style == "agnostic":
         yield made(outcome="manual", minutes=2, advice=f"Use {variable.npu} as well on an Ascend machine. {note}")
     else:
-        safety, reason = _judged(file, ref.value, variable.safety, known)
         edits = _edits(file, known, ref.value, variable.npu)
         if safety == "display" or not edits:
             yield made(outcome="manual", minutes=5, detail=reason, advice=f"Use {variable.npu} instead. {note}")
@@ -95,15 +95,32 @@ def _is_alone(file: PythonFile, name: str, known: list[ast.expr]) -> bool:
     if any(keyword.arg == name for call in file.index.calls for keyword in call.keywords):
         return False
     others = [node for node in file.index.strings if isinstance(node.value, str) and name in node.value]
-    return all(node in known or _is_prose(file, node) for node in others)
+    return all(node in known or _is_prose(file, node, name) for node in others)
 
 
-def _is_prose(file: PythonFile, node: ast.Constant) -> bool:
-    """Documentation, and messages in which the name is only talked about."""
+def _is_prose(file: PythonFile, node: ast.Constant, name: str) -> bool:
+    """Documentation, messages in which the name is only talked about, and longer names that it is a part of."""
     if isinstance(file.parent(node), ast.Expr):
         return True
     text = str(node.value)
-    return " " in text.strip() and "=" not in text
+    command = re.search(rf"\b{name} ?=|\$\{{?{name}|\b(?:unset|export|-e|--env) {name}", text)
+    return text.strip() != name and (command is None or _is_message(file, node))
+
+
+def _is_message(file: PythonFile, node: ast.AST) -> bool:
+    """Whether a text is shown: printed, logged, raised, or the help on an option."""
+    at, above = node, file.parent(node)
+    while isinstance(above, ast.JoinedStr | ast.FormattedValue | ast.BinOp | ast.Attribute):
+        at, above = above, file.parent(above)
+    if isinstance(above, ast.keyword):
+        return above.arg in ("help", "description", "reason", "msg")
+    if isinstance(above, ast.Assert):
+        return at is above.msg
+    if not isinstance(above, ast.Call):
+        return False
+    called = above.func
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return isinstance(file.parent(above), ast.Raise) or bool(_SHOWN.match(name))
 
 
 def _edits(file: PythonFile, nodes: list[ast.expr], name: str, new: str) -> tuple[Edit, ...]:
@@ -111,11 +128,12 @@ def _edits(file: PythonFile, nodes: list[ast.expr], name: str, new: str) -> tupl
     return tuple(edit for edit in edits if edit) if all(edits) else ()
 
 
-def _judged(file: PythonFile, name: str, best: Safety, known: list[ast.expr]) -> tuple[Safety, str]:
-    verdicts: list[tuple[Safety, str]] = [(best, "")]
+def _judged(file: PythonFile, name: str, best: Safety, known: list[ast.expr]) -> tuple[Safety, str, ast.expr]:
+    """How sure the new name is with the values given to the variable, why, and the place that decides."""
+    verdicts: list[tuple[Safety, str, ast.expr]] = [(best, "", known[0])]
     for node in known:
         value = file.constant(_value(file, node))
-        verdicts.append(value_safety(name, value if isinstance(value, str) else None))
+        verdicts.append((*value_safety(name, value if isinstance(value, str) else None), node))
     return max(verdicts, key=lambda verdict: _RANK[verdict[0]])
 
 
@@ -130,62 +148,3 @@ def _value(file: PythonFile, key: ast.expr) -> ast.expr | None:
     if isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute) and len(above.args) > 1:
         return above.args[1] if above.func.attr in ("setdefault", "putenv", "setenv") else None
     return None
-
-
-def is_environment_key(file: PythonFile, node: ast.expr) -> bool:
-    """Whether a literal is the name of a variable: a key of the environment, or of a copy that a program is given."""
-    above = file.parent(node)
-    if isinstance(above, ast.Subscript) and above.slice is node:
-        return _is_environment(file, above.value)
-    if isinstance(above, ast.Call) and above.args[:1] == [node]:
-        func = above.func
-        if file.named(func) in _CALLS:
-            return True
-        return isinstance(func, ast.Attribute) and func.attr in _METHODS and _is_environment(file, func.value)
-    if isinstance(above, ast.Compare) and above.left is node and isinstance(above.ops[0], ast.In | ast.NotIn):
-        return _is_environment(file, above.comparators[0])
-    if isinstance(above, ast.Dict) and node in above.keys:
-        return _is_environment_dict(file, above)
-    return False
-
-
-def _is_environment(file: PythonFile, expr: ast.expr) -> bool:
-    """``os.environ``, a copy of it, or a variable that holds one."""
-    if file.named(expr) == "os.environ":
-        return True
-    if isinstance(expr, ast.Call):
-        func = expr.func
-        if isinstance(func, ast.Attribute) and func.attr in ("copy", "deepcopy"):
-            values = [func.value, *expr.args]
-        else:
-            values = list(expr.args[:1])
-        return any(file.named(value) == "os.environ" for value in values)
-    if isinstance(expr, ast.Dict):
-        return _spreads_environment(file, expr)
-    if isinstance(expr, ast.Name) and expr in file.index.scopes:
-        bindings = file.bindings(expr)
-        return bool(bindings) and all(
-            binding.value is not None
-            and not isinstance(binding.value, ast.Name)
-            and _is_environment(file, binding.value)
-            for binding in bindings
-        )
-    return False
-
-
-def _spreads_environment(file: PythonFile, node: ast.Dict) -> bool:
-    return any(
-        key is None and file.named(value) == "os.environ" for key, value in zip(node.keys, node.values, strict=True)
-    )
-
-
-def _is_environment_dict(file: PythonFile, node: ast.Dict) -> bool:
-    """A literal that becomes the environment of a program: ``env={...}``, ``os.environ.update({...})``."""
-    if _spreads_environment(file, node):
-        return True
-    above = file.parent(node)
-    if isinstance(above, ast.keyword):
-        return above.arg in ("env", "env_vars")
-    if isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute) and above.func.attr == "update":
-        return _is_environment(file, above.func.value)
-    return False

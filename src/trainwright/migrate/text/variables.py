@@ -26,6 +26,9 @@ def value_safety(name: str, value: str | None) -> tuple[Safety, str]:
 
 def _devices(value: str) -> tuple[Safety, str]:
     if _DEVICES.fullmatch(value):
+        numbers = [int(number) for number in value.split(",")]
+        if numbers != sorted(set(numbers)):
+            return "unsafe", f"In {value} the numbers do not rise: the NPU runtime then finds no device."
         return "safe", ""
     if value in ("", "-1", "NoDevFiles"):
         return "unsafe", "The value hides all devices; check that the program then runs on the CPU."
