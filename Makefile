@@ -45,7 +45,7 @@ catalog: $(VENV)/.development ## write docs/catalog.md out of the declarations
 
 facts: $(VENV)/.runtime ## remake the tables about the NPU out of the published ones: make facts FACTS=DIR
 	@test -n "$(FACTS)" || { echo "say where the published tables are: make facts FACTS=DIR"; exit 2; }
-	$(BIN)/python -m trainwright.migrate.knowledge.build --facts "$(FACTS)" --torch-aliases
+	$(BIN)/python -m trainwright.knowledge.build --facts "$(FACTS)" --torch-aliases
 
 system: ## Chromium for the browser tests, where this user may install it
 	@if [ -x /usr/bin/chromium ]; then :; \

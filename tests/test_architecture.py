@@ -20,10 +20,11 @@ ALLOWED = {
     "core": {"core"},
     "trace": {"core", "trace"},
     "report": {"core", "report"},
-    "migrate": {"core", "migrate"},
-    "emulate": {"core", "emulate"},
+    "knowledge": {"core", "knowledge"},
+    "migrate": {"core", "knowledge", "migrate"},
+    "emulate": {"core", "knowledge", "emulate"},
     "analyze": {"core", "trace", "analyze"},
-    "cli": {"core", "trace", "report", "migrate", "emulate", "analyze", "cli"},
+    "cli": {"core", "knowledge", "trace", "report", "migrate", "emulate", "analyze", "cli"},
 }
 LEAF_FOLDERS = {
     "core/executors",

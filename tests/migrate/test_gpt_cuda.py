@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from trainwright.knowledge.surface import exports
 from trainwright.migrate.copy import write_copy
 from trainwright.migrate.engine import scan
-from trainwright.migrate.knowledge.surface import exports
 from trainwright.migrate.options import Options
 from trainwright.migrate.scan import Scan
 

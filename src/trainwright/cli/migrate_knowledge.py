@@ -8,7 +8,7 @@ import sys
 
 from trainwright.cli.migrate_settings import check_torch
 from trainwright.core.result import Column, Result, TableSpec
-from trainwright.migrate.knowledge.apis import ApiSupport, api, closest
+from trainwright.knowledge.apis import ApiSupport, api, closest
 from trainwright.migrate.options import Options
 from trainwright.migrate.rule import Rule, rule_for
 from trainwright.migrate.selection import no_such_rule, select_rules

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainwright.migrate.knowledge.surface import npu_name_exists
+from trainwright.knowledge.surface import npu_name_exists
 from trainwright.migrate.native.counterparts import COUNTERPARTS, counterpart
 
 CASES = [

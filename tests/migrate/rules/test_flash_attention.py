@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from tests.migrate.python.check import migrated, remarks_of
-from trainwright.migrate.knowledge.surface import npu_name_exists
+from trainwright.knowledge.surface import npu_name_exists
 from trainwright.migrate.rules.flash_attention import PACKAGES, RULE
 
 HEAD = "import torch\nfrom flash_attn import {0}\n"

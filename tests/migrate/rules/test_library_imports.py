@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainwright.migrate.knowledge.libraries import libraries
+from trainwright.knowledge.libraries import libraries
 from trainwright.migrate.options import Options
 from trainwright.migrate.project import Facts, Project, merged
 from trainwright.migrate.python.scan import scan_python

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from trainwright.migrate.document import Document
-from trainwright.migrate.knowledge.requirements import is_below, judged, split_requirement
 from trainwright.migrate.options import Options
 from trainwright.migrate.project import Project
 from trainwright.migrate.python.scan import scan_python
@@ -13,6 +12,7 @@ from trainwright.migrate.remark import Remark
 from trainwright.migrate.rules.requirement_pins import RULE, visit_document
 from trainwright.migrate.source import plain_source, python_source
 from trainwright.migrate.text.content import PackageIndex, Requirement, TextContent
+from trainwright.migrate.text.pins import is_below, judged, split_requirement
 
 STAYS = [
     ("numpy", ">=1.26", ""),

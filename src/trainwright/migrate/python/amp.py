@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 
-from trainwright.migrate.knowledge.usage import is_use
 from trainwright.migrate.python.bound import BoundName
 from trainwright.migrate.python.module import NameRef, PythonFile
 from trainwright.migrate.python.scopes import Binding
 from trainwright.migrate.python.style import device_argument, torch_visible
+from trainwright.migrate.python.usage import is_use
 from trainwright.migrate.remark import Edit
 
 MODULE = "torch.cuda.amp"

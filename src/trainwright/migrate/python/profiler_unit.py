@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from trainwright.migrate.knowledge.usage import is_use
 from trainwright.migrate.python.bound import bound_name
 from trainwright.migrate.python.edits import carrier, rename_attribute, replace
 from trainwright.migrate.python.imports import module_edit, split, written
 from trainwright.migrate.python.module import NameRef, PythonFile
 from trainwright.migrate.python.references import references
+from trainwright.migrate.python.usage import is_use
 from trainwright.migrate.remark import Edit
 
 _MODULE = "torch.profiler"

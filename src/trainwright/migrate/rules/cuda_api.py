@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from trainwright.migrate.knowledge.cuda_names import (
+from trainwright.knowledge.cuda_names import (
     EXCEPTIONS,
     RENAMED,
     is_private,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from trainwright.migrate.knowledge.cuda_names import RENAMED, is_private, npu_attribute
+from trainwright.knowledge.cuda_names import RENAMED, is_private, npu_attribute
 from trainwright.migrate.python.edits import carrier, remark, rename_attribute
 from trainwright.migrate.python.module import NameRef, PythonFile
 from trainwright.migrate.remark import Edit, Remark

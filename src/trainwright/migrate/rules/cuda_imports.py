@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from trainwright.migrate.knowledge.cuda_names import EXCEPTIONS, is_private, npu_attribute, npu_counterpart
+from trainwright.knowledge.cuda_names import EXCEPTIONS, is_private, npu_attribute, npu_counterpart
 from trainwright.migrate.python.amp import MODULE as AMP
 from trainwright.migrate.python.amp import CannotConvert, bound_edits
 from trainwright.migrate.python.bound import bound_name

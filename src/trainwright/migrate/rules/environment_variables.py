@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainwright.knowledge.environment import variables
 from trainwright.migrate.document import Document
-from trainwright.migrate.knowledge.environment import variables
 from trainwright.migrate.python.module import PythonFile
 from trainwright.migrate.python.strings import StringRef
 from trainwright.migrate.remark import Remark

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from trainwright.migrate.knowledge.usage import is_own_package
 from trainwright.migrate.python.edits import remark, replace
 from trainwright.migrate.python.flash_calls import KNOWN_CALLS, Mapped, mapped
 from trainwright.migrate.python.fusion_attention import EVIDENCE, LIMITS
 from trainwright.migrate.python.given import is_optional
 from trainwright.migrate.python.module import NameRef, PythonFile
 from trainwright.migrate.python.style import torch_visible
+from trainwright.migrate.python.usage import is_own_package
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import NameHook, Rule
 

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from trainwright.migrate.knowledge.imports import import_remarks, use_remark
-from trainwright.migrate.knowledge.libraries import roots
+from trainwright.knowledge.libraries import roots
+from trainwright.migrate.python.library_imports import import_remarks, use_remark
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import ImportHook, NameHook, Rule
 

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from trainwright.migrate.knowledge.apis import ApiSupport, api
-from trainwright.migrate.knowledge.dtypes import listed_dtype
-from trainwright.migrate.knowledge.usage import is_use
+from trainwright.knowledge.apis import ApiSupport, api
+from trainwright.knowledge.dtypes import listed_dtype
 from trainwright.migrate.python.placed import stays_on_host
+from trainwright.migrate.python.usage import is_use
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import NameHook, Rule
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from trainwright.migrate.knowledge.usage import is_own_package
 from trainwright.migrate.python.edits import carrier, remark
 from trainwright.migrate.python.module import NameRef, PythonFile
+from trainwright.migrate.python.usage import is_own_package
 from trainwright.migrate.remark import Edit, Remark
 from trainwright.migrate.rule import NameHook, Rule
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainwright.migrate.knowledge.usage import is_own_package, is_use
 from trainwright.migrate.python.edits import remark, replace, word_edit
 from trainwright.migrate.python.given import given_to
 from trainwright.migrate.python.module import NameRef, PythonFile
 from trainwright.migrate.python.strings import StringRef
 from trainwright.migrate.python.style import torch_visible
+from trainwright.migrate.python.usage import is_own_package, is_use
 from trainwright.migrate.remark import Edit, Remark
 from trainwright.migrate.rule import NameHook, Rule, StringHook
 

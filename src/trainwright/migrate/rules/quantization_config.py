@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from trainwright.migrate.knowledge.usage import is_own_package, is_use
 from trainwright.migrate.python.edits import remark
 from trainwright.migrate.python.hugging_face import LOADERS, LOADING, loading_call, switch
 from trainwright.migrate.python.module import NameRef, PythonFile
+from trainwright.migrate.python.usage import is_own_package, is_use
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import MethodHook, NameHook, Rule
 

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from trainwright.knowledge.libraries import normal_name
 from trainwright.migrate.document import Document
-from trainwright.migrate.knowledge.libraries import normal_name
-from trainwright.migrate.knowledge.requirements import judged, split_requirement
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import FileHook, NameHook, Rule
 from trainwright.migrate.text.content import TEXT_LANGUAGES, PackageIndex, Requirement, TextContent
+from trainwright.migrate.text.pins import judged, split_requirement
 
 if TYPE_CHECKING:
     from trainwright.migrate.python.module import NameRef, PythonFile

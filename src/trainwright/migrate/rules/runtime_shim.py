@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from trainwright.migrate.knowledge.usage import is_own_package
 from trainwright.migrate.python.edits import remark
 from trainwright.migrate.python.module import PythonFile
 from trainwright.migrate.python.registration import before_imports
+from trainwright.migrate.python.usage import is_own_package
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import FileHook, Rule
 

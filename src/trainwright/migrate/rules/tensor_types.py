@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from trainwright.migrate.knowledge.surface import npu_name_exists
-from trainwright.migrate.knowledge.usage import is_use
+from trainwright.knowledge.surface import npu_name_exists
 from trainwright.migrate.python.edits import carrier, remark, rename_attribute, word_edit
 from trainwright.migrate.python.module import NameRef, PythonFile
 from trainwright.migrate.python.strings import StringRef
+from trainwright.migrate.python.usage import is_use
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import NameHook, Rule, StringHook
 

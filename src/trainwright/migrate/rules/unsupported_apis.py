@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from trainwright.migrate.knowledge.apis import ApiSupport, api
-from trainwright.migrate.knowledge.usage import is_use
+from trainwright.knowledge.apis import ApiSupport, api
+from trainwright.migrate.python.usage import is_use
 from trainwright.migrate.remark import Confidence, Remark
 from trainwright.migrate.rule import MethodHook, NameHook, Rule
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from trainwright.migrate.knowledge.usage import is_own_package
 from trainwright.migrate.python.edits import remark
 from trainwright.migrate.python.fusion_attention import (
     EVIDENCE,
@@ -18,6 +17,7 @@ from trainwright.migrate.python.fusion_attention import (
 )
 from trainwright.migrate.python.given import is_optional
 from trainwright.migrate.python.module import NameRef, PythonFile
+from trainwright.migrate.python.usage import is_own_package
 from trainwright.migrate.remark import Remark
 from trainwright.migrate.rule import MethodHook, NameHook, Rule
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from trainwright.knowledge.environment import Variable, npu_variable
 from trainwright.migrate.document import Document
-from trainwright.migrate.knowledge.environment import Variable, npu_variable
 from trainwright.migrate.remark import Edit, Remark, Safety
 from trainwright.migrate.text.content import Assignment, Command, TextContent, Use, mentions, raw
 from trainwright.migrate.text.variables import value_safety

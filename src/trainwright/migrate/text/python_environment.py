@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from trainwright.migrate.knowledge.environment import npu_variable
+from trainwright.knowledge.environment import npu_variable
 from trainwright.migrate.python.edits import remark, word_edit
 from trainwright.migrate.python.module import PythonFile
 from trainwright.migrate.python.strings import StringRef

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from trainwright.knowledge.apis import npu_name_exists
 from trainwright.migrate.document import Document
-from trainwright.migrate.knowledge.apis import npu_name_exists
 from trainwright.migrate.remark import Edit, Remark, Safety
 from trainwright.migrate.text.content import Setting, TextContent
 from trainwright.migrate.text.roles import npu_value, role_of

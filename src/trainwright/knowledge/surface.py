@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from trainwright.migrate.knowledge.tables import read_lines, read_rows
+from trainwright.knowledge.tables import read_lines, read_rows
 
 #: Public names that torch_npu/npu/__init__.py binds and does not list in ``__all__`` (torch_npu 2.8).
 _UNLISTED = frozenset({"default_generators"})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
-from trainwright.migrate.knowledge.tables import read_rows
-from trainwright.migrate.remark import Safety
+from trainwright.knowledge.tables import read_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class Variable:
 
     name: str
     npu: str
-    safety: Safety
+    safety: Literal["safe", "unsafe", "display"]
     note: str
     evidence: str
 

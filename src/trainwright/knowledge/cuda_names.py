@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainwright.migrate.knowledge.surface import modules, npu_name_exists
+from trainwright.knowledge.surface import modules, npu_name_exists
 
 #: Names that the support table lists under another name (torch_npu 2.8 API support table).
 RENAMED = {"CUDAGraph": "NPUGraph", "CUDAPluggableAllocator": "NPUPluggableAllocator"}

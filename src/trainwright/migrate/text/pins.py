@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from trainwright.migrate.knowledge.imports import sentence, there_is
-from trainwright.migrate.knowledge.libraries import Library, distribution, normal_name
+from trainwright.knowledge.libraries import Library, distribution, normal_name
+from trainwright.migrate.python.library_imports import sentence, there_is
 from trainwright.migrate.remark import Outcome
 
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;)@]*)\)?(?:@[^;]*)?(?:;(.*))?", re.S)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from trainwright.migrate.knowledge.apis import api, canonical, closest
+from trainwright.knowledge.apis import api, canonical, closest
 
 STATUS = [
     ("torch.abs", "2.8", "A2", "limited"),
@@ -106,7 +106,7 @@ def test_nothing_is_close_to_nonsense() -> None:
 
 def test_the_first_look_up_is_quick() -> None:
     program = (
-        "import time; from trainwright.migrate.knowledge.apis import api; start = time.process_time();"
+        "import time; from trainwright.knowledge.apis import api; start = time.process_time();"
         "api('torch.nn.Parameter', torch='2.8', soc='A2'); print(time.process_time() - start)"
     )
     took = min(float(subprocess.check_output([sys.executable, "-c", program])) for _ in range(3))

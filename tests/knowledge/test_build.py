@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from trainwright.core.errors import InputError
-from trainwright.migrate.knowledge import build, npu_wheel, support_table, torch_names
-from trainwright.migrate.knowledge.tables import lines_text, table_text
+from trainwright.knowledge import build, npu_wheel, support_table, torch_names
+from trainwright.knowledge.tables import lines_text, table_text
 
-FACTS = Path(__file__).resolve().parents[4] / "shared" / "facts"
+FACTS = Path(__file__).resolve().parents[3] / "shared" / "facts"
 HEADER = (*support_table.FIXED, "torch2.7", "torch2.8")
 
 NAMES = [

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from trainwright.migrate.knowledge.environment import npu_variable, variables
+from trainwright.knowledge.environment import npu_variable, variables
 from trainwright.migrate.remark import Safety
 
 KNOWN = [

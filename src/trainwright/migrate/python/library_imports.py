@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trainwright.migrate.knowledge.libraries import Library, LibraryKind, library
-from trainwright.migrate.knowledge.purposes import instead_of
-from trainwright.migrate.knowledge.usage import is_own_package
+from trainwright.knowledge.libraries import Library, LibraryKind, library
+from trainwright.knowledge.purposes import instead_of
+from trainwright.migrate.python.usage import is_own_package
 from trainwright.migrate.remark import Outcome, Remark
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from trainwright.migrate.knowledge.dtypes import listed_dtype
-from trainwright.migrate.knowledge.kernels import kernel
+from trainwright.knowledge.dtypes import listed_dtype
+from trainwright.knowledge.kernels import kernel
 
 KERNELS = [
     ("torch.abs", "registered"),

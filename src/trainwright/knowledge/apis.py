@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from trainwright.migrate.knowledge.kernels import Kernel, kernel
-from trainwright.migrate.knowledge.support_table import FIXED
-from trainwright.migrate.knowledge.surface import npu_name_exists
-from trainwright.migrate.knowledge.tables import read_lines, read_rows
+from trainwright.knowledge.kernels import Kernel, kernel
+from trainwright.knowledge.support_table import FIXED
+from trainwright.knowledge.surface import npu_name_exists
+from trainwright.knowledge.tables import read_lines, read_rows
 
 __all__ = ["ApiSupport", "api", "canonical", "closest", "npu_name_exists"]
 

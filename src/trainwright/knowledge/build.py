@@ -1,4 +1,4 @@
-"""Remake the data files of this package from their sources: ``python -m trainwright.migrate.knowledge.build``.
+"""Remake the data files of this package from their sources: ``python -m trainwright.knowledge.build``.
 
 ``--facts DIR`` holds ``npu_api_support.tsv``, ``npu_registered_ops.tsv`` and ``torch_npu_npu_surface.txt``.
 ``--torch-aliases`` asks an installed torch for its aliases and operators, ``--torch-npu WHEEL`` reads the names
@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from trainwright.core.errors import InputError, TrainwrightError
-from trainwright.migrate.knowledge import npu_wheel, support_table, torch_names
-from trainwright.migrate.knowledge.tables import FOLDER, lines_text, table_text
+from trainwright.knowledge import npu_wheel, support_table, torch_names
+from trainwright.knowledge.tables import FOLDER, lines_text, table_text
 
 DATA = Path(__file__).with_name(FOLDER)
 ALIAS_HEADER = ("alias", "api")
@@ -74,7 +74,7 @@ def _read(path: Path) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the data files; the exit code of the program."""
-    parser = argparse.ArgumentParser(prog="python -m trainwright.migrate.knowledge.build", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m trainwright.knowledge.build", description=__doc__)
     parser.add_argument("--facts", type=Path, required=True, metavar="DIR", help="folder with the published tables")
     parser.add_argument("--torch-aliases", action="store_true", help="ask torch for aliases and operators, too")
     parser.add_argument("--torch-python", default=sys.executable, metavar="PATH", help="interpreter that has torch")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from trainwright.migrate.knowledge.tables import read_rows
+from trainwright.knowledge.tables import read_rows
 
 #: ``native``: knows the NPU. ``plugin``: knows it with another package. ``adaptor``: another package takes over its
 #: names. ``partial``: some of it works. ``replace``: something else does the same. ``port``: its kernels have to be

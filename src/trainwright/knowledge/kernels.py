@@ -6,8 +6,8 @@ import re
 from functools import cache
 from typing import Literal
 
-from trainwright.migrate.knowledge.surface import operators
-from trainwright.migrate.knowledge.tables import read_rows
+from trainwright.knowledge.surface import operators
+from trainwright.knowledge.tables import read_rows
 
 #: ``registered``: the NPU has one. ``missing``: the operator needs one and the NPU has none. ``composite``: made of
 #: other operators. Empty: the API is not one operator of this name.

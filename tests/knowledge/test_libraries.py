@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from trainwright.migrate.knowledge.libraries import (
+from trainwright.knowledge.libraries import (
     LibraryKind,
     LibraryStatus,
     distribution,

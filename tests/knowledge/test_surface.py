@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from trainwright.migrate.knowledge.environment import variables
-from trainwright.migrate.knowledge.libraries import libraries
-from trainwright.migrate.knowledge.surface import npu_name_exists
-from trainwright.migrate.knowledge.tables import read_rows
+from trainwright.knowledge.environment import variables
+from trainwright.knowledge.libraries import libraries
+from trainwright.knowledge.surface import npu_name_exists
+from trainwright.knowledge.tables import read_rows
 from trainwright.migrate.rule import RULES, Rule
 
 THERE = [
