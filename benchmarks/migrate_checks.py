@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 
 import yaml
 
-from trainwright.migrate.knowledge.surface import modules, npu_name_exists
+from trainwright.knowledge.surface import modules, npu_name_exists
 from trainwright.migrate.remark import Edit
 from trainwright.migrate.scan import FileScan
 
