@@ -42,6 +42,9 @@ class Npu(types.ModuleType):
 npu = Npu("torch_npu.npu")
 npu.is_available = lambda: False
 sys.modules["torch_npu.npu"] = npu
+profiler = types.ModuleType("torch_npu.profiler")
+profiler.__dict__.update(vars(torch.profiler))
+sys.modules["torch_npu.profiler"] = profiler
 torch.utils.rename_privateuse1_backend("npu")
 torch._register_device_module("npu", npu)
 """

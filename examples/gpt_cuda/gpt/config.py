@@ -23,12 +23,19 @@ class ModelConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig:
-    """How the model is trained: `dtype` is what autocast computes in, `optimizer` is ``adamw`` or ``adamw8bit``."""
+    """How the model is trained.
+
+    `dtype` is what autocast computes in, `optimizer` is ``adamw`` or ``adamw8bit``, `sharding` is ``ddp`` (every rank
+    holds the model) or ``fsdp`` (a part of it). With `recompute` a block's activations are computed again on the way
+    back instead of kept.
+    """
 
     device: str = "cuda"
     backend: str = "nccl"
     dtype: str = "float16"
     optimizer: str = "adamw"
+    sharding: str = "ddp"
+    recompute: bool = False
     compile: bool = False
     steps: int = 200
     batch: int = 32

@@ -6,6 +6,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
 
 from gpt.config import ModelConfig
 from gpt.kernels import bias_gelu
@@ -88,9 +89,10 @@ class Block(nn.Module):
 class GPT(nn.Module):
     """The whole model."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, *, recompute: bool = False) -> None:
         super().__init__()
         self.config = config
+        self.recompute = recompute
         self.embed = nn.Embedding(config.vocabulary, config.width)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.norm = nn.LayerNorm(config.width)
@@ -109,7 +111,10 @@ class GPT(nn.Module):
         """The mean cross entropy of predicting `targets_BT`."""
         x_BTC = self.embed(tokens_BT)
         for block in self.blocks:
-            x_BTC = block(x_BTC, self.table)
+            if self.recompute:
+                x_BTC = checkpoint(block, x_BTC, self.table, use_reentrant=False)
+            else:
+                x_BTC = block(x_BTC, self.table)
         logits_BTV = self.head(self.norm(x_BTC))
         return functional.cross_entropy(logits_BTV.flatten(0, 1).float(), targets_BT.flatten())
 

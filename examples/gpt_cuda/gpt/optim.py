@@ -18,8 +18,8 @@ except ImportError:
 BETAS = (0.9, 0.95)
 
 
-def make_optimizer(model: nn.Module, config: TrainConfig, device_type: str) -> Optimizer:
-    """AdamW that decays matrices only: one fused kernel a step on the GPU, or with its state in 8 bits."""
+def make_optimizer(model: nn.Module, config: TrainConfig) -> Optimizer:
+    """AdamW that decays matrices only: one fused kernel a step, or with its state in 8 bits."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     groups = [
         {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": config.weight_decay},
@@ -29,8 +29,7 @@ def make_optimizer(model: nn.Module, config: TrainConfig, device_type: str) -> O
         if bnb is None:
             raise RuntimeError("optimizer: adamw8bit needs the package bitsandbytes; install it or set adamw")
         return bnb.optim.AdamW8bit(groups, lr=config.learning_rate, betas=BETAS)
-    use_fused = device_type == "cuda"
-    return AdamW(groups, lr=config.learning_rate, betas=BETAS, fused=use_fused)
+    return AdamW(groups, lr=config.learning_rate, betas=BETAS, fused=True)
 
 
 def make_schedule(optimizer: Optimizer, config: TrainConfig) -> LambdaLR:

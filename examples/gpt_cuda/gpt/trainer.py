@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.amp import GradScaler
+from torch.distributed.fsdp import fully_shard
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
+from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
 
 from gpt.checkpoint import load_checkpoint, save_checkpoint
 from gpt.config import Config
@@ -54,19 +58,26 @@ class Trainer:
         self.config = config
         self.device = device
         self.dtype = check_dtype(config)
-        self.raw_model = GPT(config.model).to(device)
+        self.raw_model = GPT(config.model, recompute=config.train.recompute).to(device)
+        sharded = dist.is_initialized() and config.train.sharding == "fsdp"
+        if sharded:
+            for block in self.raw_model.blocks:
+                fully_shard(block)
+            fully_shard(self.raw_model)
         self.model: nn.Module = torch.compile(self.raw_model) if config.train.compile else self.raw_model
-        if dist.is_initialized():
+        if dist.is_initialized() and not sharded:
             ids = [device.index] if device.type == "cuda" else None
             self.model = DistributedDataParallel(self.model, device_ids=ids)
-        self.optimizer: Optimizer = make_optimizer(self.raw_model, config.train, device.type)
+        self.optimizer: Optimizer = make_optimizer(self.raw_model, config.train)
         self.schedule: LRScheduler = make_schedule(self.optimizer, config.train)
         scaled = device.type == "cuda" and self.dtype is torch.float16
         self.scaler = GradScaler("cuda", enabled=scaled)
+        # Half precision without a loss scale would lose small gradients: the CPU takes bfloat16 or none.
+        self.mixed = scaled or self.dtype is torch.bfloat16
 
     def step(self, tokens_BT: Tensor, targets_BT: Tensor) -> Tensor:  # noqa: N803
         """One optimizer step; the loss stays on the device."""
-        autocast = torch.autocast(device_type=self.device.type, dtype=self.dtype, enabled=self.device.type == "cuda")
+        autocast = torch.autocast(device_type=self.device.type, dtype=self.dtype, enabled=self.mixed)
         with span("forward"), autocast:
             loss = self.model(tokens_BT, targets_BT)
         with span("backward"):
@@ -112,7 +123,7 @@ def mean_over_ranks(loss: Tensor, ranks: int) -> float:
 
 def log(trainer: Trainer, *, step: int, loss: float, seconds: float, tokens: int) -> None:
     """One line about a step of this rank's size."""
-    line = f"step {step} loss {loss:.4f} {1e3 * seconds:.1f} ms {tokens / seconds:.0f} tokens/s"
+    line = f"step {step} loss {loss:.6f} {1e3 * seconds:.1f} ms {tokens / seconds:.0f} tokens/s"
     if trainer.device.type == "cuda":
         share = utilization(flops=trainer.raw_model.flops_per_token() * tokens, seconds=seconds)
         peak_mib = torch.cuda.max_memory_allocated() / 2**20
@@ -120,8 +131,26 @@ def log(trainer: Trainer, *, step: int, loss: float, seconds: float, tokens: int
     print(line, flush=True)
 
 
-def train(config: Config, *, checkpoint: Path, resume: bool) -> None:
-    """Run all steps on this rank; write `checkpoint` from time to time and at the end."""
+@contextmanager
+def profiled(folder: Path | None, device: torch.device) -> Iterator[Callable[[], None]]:
+    """Leave a trace of three steps of this rank in `folder`; what it gives is called after every step."""
+    if folder is None:
+        yield lambda: None
+        return
+    activities = [ProfilerActivity.CPU]
+    if device.type == "cuda":
+        activities.append(ProfilerActivity.CUDA)
+    with profile(
+        activities=activities,
+        schedule=schedule(wait=2, warmup=1, active=3, repeat=1),
+        on_trace_ready=tensorboard_trace_handler(str(folder)),
+        record_shapes=True,
+    ) as profiler:
+        yield profiler.step
+
+
+def train(config: Config, *, checkpoint: Path, resume: bool, traces: Path | None = None) -> None:
+    """Run all steps on this rank; write `checkpoint` from time to time and at the end, and a trace to `traces`."""
     rank, ranks, device = start_ranks(config)
     torch.manual_seed(config.train.seed)
     if device.type == "cuda":
@@ -135,16 +164,18 @@ def train(config: Config, *, checkpoint: Path, resume: bool) -> None:
     data = Sums(context=config.model.context, seed=settings.seed)
     batches = endless(make_loader(data, batch=settings.batch, workers=settings.workers, seed=settings.seed), device)
     timer = StepTimer(device)
-    for step in range(first, settings.steps):
-        tokens, targets = next(batches)
-        timer.start()
-        loss = trainer.step(tokens, targets)
-        if step % settings.log_every == 0 or step + 1 == settings.steps:
-            seconds = timer.stop()
-            mean = mean_over_ranks(loss, ranks)
-            if rank == 0:
-                log(trainer, step=step, loss=mean, seconds=seconds, tokens=tokens.numel())
-        if rank == 0 and ((step + 1) % settings.save_every == 0 or step + 1 == settings.steps):
-            trainer.save(checkpoint, step + 1)
+    with profiled(traces, device) as step_done:
+        for step in range(first, settings.steps):
+            tokens, targets = next(batches)
+            timer.start()
+            loss = trainer.step(tokens, targets)
+            if step % settings.log_every == 0 or step + 1 == settings.steps:
+                seconds = timer.stop()
+                mean = mean_over_ranks(loss, ranks)
+                if rank == 0:
+                    log(trainer, step=step, loss=mean, seconds=seconds, tokens=tokens.numel())
+            if (step + 1) % settings.save_every == 0 or step + 1 == settings.steps:
+                trainer.save(checkpoint, step + 1)
+            step_done()
     if dist.is_initialized():
         dist.destroy_process_group()
